@@ -1,0 +1,38 @@
+/* base/arena.h: memory with one lifetime. Nothing in an arena is freed singly. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include "base/span.h"
+
+struct arena_block;
+
+/* Caller's storage. One thread at a time. */
+struct arena {
+    struct arena_block *head; /* newest first */
+    uint8_t *at, *end;        /* room left in the newest block */
+    size_t used, ceiling;     /* bytes asked of the heap, and how many may be */
+};
+
+/* `ceiling` bounds all bytes taken from the heap: an arena is born with its limit. Takes no memory
+ * yet. */
+void arena_init(struct arena *a, size_t ceiling);
+/* Gives everything back. The arena may be used again. */
+void arena_deinit(struct arena *a);
+/* Forgets everything but keeps the newest block, for the next request. */
+void arena_reset(struct arena *a);
+
+/* Aligned to 16; NULL when memory is out or the ceiling would be passed. Not zeroed. */
+void *arena_alloc(struct arena *a, size_t n) __attribute__((warn_unused_result));
+void *arena_zalloc(struct arena *a, size_t n) __attribute__((warn_unused_result));
+/* Unaligned bytes, for text and encodings. */
+uint8_t *arena_bytes(struct arena *a, size_t n) __attribute__((warn_unused_result));
+/* A copy with the arena's lifetime; p == NULL when out of memory. */
+span arena_dup(struct arena *a, span s) __attribute__((warn_unused_result));
+
+#define ARENA_NEW(a, T) ((T *)arena_zalloc((a), sizeof(T)))
+#define ARENA_ARRAY(a, T, n) ((T *)arena_zalloc_array((a), (n), sizeof(T)))
+/* NULL on overflow of n * size too. */
+void *arena_zalloc_array(struct arena *a, size_t n, size_t size)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,62 @@
+/* Turns bytes into a verdict (well-formed UTF-8?) or a count of UTF-16 units. Know before editing:
+ * ASCII runs go eight bytes at a time with plain 64-bit words, so there is one code path on every
+ * architecture. */
+#include "base/utf8.h"
+
+#include <assert.h>
+
+static bool is_ascii8(const uint8_t *p)
+{
+    uint64_t w;
+    memcpy(&w, p, 8);
+    return (w & 0x8080808080808080u) == 0;
+}
+
+static bool is_tail(uint8_t c) { return (c & 0xC0) == 0x80; }
+
+/* Length of the sequence at p with `left` bytes to come, 0 when malformed. */
+static size_t sequence(const uint8_t *p, size_t left)
+{
+    uint8_t c = p[0];
+    if (c < 0x80) return 1;
+    if (c >= 0xC2 && c <= 0xDF) return left >= 2 && is_tail(p[1]) ? 2 : 0;
+    if ((c & 0xF0) == 0xE0) {
+        if (left < 3 || !is_tail(p[1]) || !is_tail(p[2])) return 0;
+        if (c == 0xE0 && p[1] < 0xA0) return 0; /* overlong */
+        if (c == 0xED && p[1] > 0x9F) return 0; /* surrogate */
+        return 3;
+    }
+    if (c >= 0xF0 && c <= 0xF4) {
+        if (left < 4 || !is_tail(p[1]) || !is_tail(p[2]) || !is_tail(p[3])) return 0;
+        if (c == 0xF0 && p[1] < 0x90) return 0; /* overlong */
+        if (c == 0xF4 && p[1] > 0x8F) return 0; /* above U+10FFFF */
+        return 4;
+    }
+    return 0;
+}
+
+bool utf8_check(span s)
+{
+    const uint8_t *p = s.p;
+    size_t i = 0;
+    while (i < s.n) {
+        if (s.n - i >= 8 && is_ascii8(p + i)) {
+            i += 8;
+            continue;
+        }
+        size_t n = sequence(p + i, s.n - i);
+        if (n == 0) return false;
+        i += n;
+    }
+    return true;
+}
+
+size_t utf8_utf16_units(span s)
+{
+    const uint8_t *p = s.p;
+    size_t units = 0;
+    for (size_t i = 0; i < s.n; i++)
+        units += (size_t)((p[i] & 0xC0) != 0x80) + (size_t)(p[i] >= 0xF0);
+    assert(units <= s.n);
+    return units;
+}
