@@ -201,7 +201,9 @@ bool key_take_sort(span *s, enum val_type type, struct buf *out)
     span rest = *s;
     size_t before = out->n;
     bool is_good = type == VAL_N ? take_number(&rest, out) : take_groups(&rest, out);
-    if (is_good && type == VAL_S) is_good = utf8_check(SPAN(out->p + before, out->n - before));
+    if (is_good && type == VAL_S && out->n > before) {
+        is_good = utf8_check(span_from(buf_span(out), before));
+    }
     if (is_good)
         *s = rest;
     else
