@@ -1,0 +1,63 @@
+/* core/state.h: the inside of struct core.
+ *
+ * Layer rule: internal to core. */
+#ifndef CORE_STATE_H
+#define CORE_STATE_H
+
+#include "base/rng.h"
+#include "core/effects.h"
+
+#include <pthread.h>
+
+struct faults;
+struct lag;
+
+/* Counted; NULL is fine for both. gauges_new: NULL when memory is out. */
+struct gauges *gauges_new(void);
+struct gauges *gauges_ref(struct gauges *g);
+void gauges_unref(struct gauges *g);
+
+struct core {
+    sheaf_engine *engine;
+    struct sheaf_engine_caps caps;
+    struct clock_source *clock;
+    struct key_secret secret;
+    span region;
+    bool allow_sort_key_filter;
+    bool is_throttling;
+    uint32_t gsi_lag_ms;
+    uint64_t max_collection_bytes;
+    pthread_rwlock_t catalog_lock; /* the section of cat_enter; exclusive for schema changes */
+    struct table **tables;         /* by name; under catalog_lock */
+    uint32_t n_tables, cap_tables;
+    uint64_t next_space;   /* under the exclusive catalog_lock; persisted with each schema change */
+    struct faults *faults; /* NULL: none scheduled */
+    struct lag *lag;       /* snapshots for gsi_lag_ms; NULL: off */
+    pthread_mutex_t background; /* one round at a time */
+    atomic_uint_least64_t seed; /* of run loops */
+    char *region_text;
+};
+
+/* A counted seed for the jitter of one run loop. */
+uint64_t core_seed(struct core *core);
+int64_t core_now_us(struct core *core);
+
+/* ---- emulation; all answer SHEAF_OK at once when switched off ---- */
+
+SHEAF_NODISCARD sheaf_rc faults_open(struct core *core, const struct core_options *o,
+                                     sheaf_error *err);
+void faults_close(struct core *core);
+SHEAF_NODISCARD sheaf_rc lag_open(struct core *core, sheaf_error *err);
+void lag_close(struct core *core);
+/* A scheduled failure for this request? Called once at the start of every operation. */
+SHEAF_NODISCARD sheaf_rc faults_check(struct core *core, const char *operation, span table,
+                                      sheaf_error *err);
+/* Takes units from the key's and the table's (or index's) buckets, or SHEAF_THROUGHPUT_EXCEEDED. Also feeds the heat figures. */
+SHEAF_NODISCARD sheaf_rc throttle_read(struct core *core, const struct table *t,
+                                       const struct table_index *x, val partition, double units,
+                                       sheaf_error *err);
+SHEAF_NODISCARD sheaf_rc throttle_write(struct core *core, const struct table *t,
+                                        const struct table_index *x, val partition, double units,
+                                        sheaf_error *err);
+
+#endif
