@@ -51,6 +51,18 @@ static enum expr_tok single(uint8_t c)
     }
 }
 
+/* In any expression, in any case: the words of the grammar are tokens before they are names. */
+static bool is_keyword(span word)
+{
+    static const char *const keywords[] = {"AND", "OR",  "NOT",    "IN",    "BETWEEN",
+                                           "SET", "ADD", "DELETE", "REMOVE"};
+    if (word.n < 2 || word.n > 7) return false;
+    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
+        if (expr_word_is(word, keywords[i])) return true;
+    }
+    return false;
+}
+
 static size_t run(const uint8_t *p, size_t n, size_t from, bool (*is_part)(uint8_t))
 {
     while (from < n && is_part(p[from])) from++;
@@ -64,10 +76,10 @@ static enum expr_tok scan(const uint8_t *p, size_t n, size_t *length_out)
     *length_out = 1;
     if (is_letter(c)) {
         *length_out = run(p, n, 1, is_word);
-        return TOK_WORD;
+        return is_keyword(SPAN(p, *length_out)) ? TOK_KEYWORD : TOK_WORD;
     }
     if (is_digit(c)) {
-        *length_out = run(p, n, 1, is_digit);
+        if (c != '0') *length_out = run(p, n, 1, is_digit);
         return TOK_NUMBER;
     }
     if ((c == '#' || c == ':') && is_word(after)) {

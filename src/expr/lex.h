@@ -13,10 +13,11 @@
 
 enum expr_tok {
     TOK_EOF,
-    TOK_WORD,   /* a letter, then letters, digits and _ */
-    TOK_NAME,   /* #name */
-    TOK_VALUE,  /* :value */
-    TOK_NUMBER, /* digits */
+    TOK_WORD,    /* a letter, then letters, digits and _ */
+    TOK_KEYWORD, /* a word that is never a name: AND BETWEEN IN NOT OR, ADD DELETE REMOVE SET */
+    TOK_NAME,    /* #name */
+    TOK_VALUE,   /* :value */
+    TOK_NUMBER,  /* 0, or digits that do not begin with 0 */
     TOK_LPAREN,
     TOK_RPAREN,
     TOK_LBRACKET,
@@ -52,7 +53,7 @@ void expr_cursor_step(struct expr_cursor *c);
 /* From the previous token to the next one, as written, white space included. */
 span expr_cursor_near(const struct expr_cursor *c);
 
-/* Whether the current token is this word in any case; `upper` in capitals. */
+/* Whether it is this word in any case; `upper` in capitals. */
 bool expr_word_is(span word, const char *upper);
 
 #endif

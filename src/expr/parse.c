@@ -97,22 +97,17 @@ static sheaf_rc parse_step(struct expr_parser *p, bool is_first, span *text_out,
     return SHEAF_OK;
 }
 
-static bool at_more_steps(const struct expr_parser *p)
-{
-    return expr_tok(p) == TOK_DOT || expr_tok(p) == TOK_LBRACKET;
-}
-
-/* How many steps the path at the cursor has; leaves the cursor where it is. */
-static sheaf_rc count_steps(struct expr_parser *p, uint32_t *n_out)
+/* How many steps there are at the cursor, which stays where it is. */
+static sheaf_rc count_steps(struct expr_parser *p, bool is_first, uint32_t *n_out)
 {
     struct expr_cursor start = p->at;
     span text;
     bool is_index;
     *n_out = 0;
     do {
-        TRY(parse_step(p, *n_out == 0, &text, &is_index));
+        TRY(parse_step(p, is_first && *n_out == 0, &text, &is_index));
         (*n_out)++;
-    } while (at_more_steps(p));
+    } while (expr_at_steps(p));
     p->at = start;
     return SHEAF_OK;
 }
@@ -127,26 +122,34 @@ static bool parse_index(span digits, uint32_t *out)
     return v <= INDEX_MAX;
 }
 
+sheaf_rc expr_parse_steps(struct expr_parser *p, struct expr_raw_path *raw)
+{
+    uint32_t before = raw->n, more;
+    TRY(count_steps(p, before == 0, &more));
+    struct path_step *steps = ARENA_ARRAY(p->ctx->arena, struct path_step, before + more);
+    if (!steps) return err_nomem(p->ctx->err);
+    if (before) memcpy(steps, raw->steps, before * sizeof *steps);
+    raw->steps = steps;
+    for (; raw->n < before + more; raw->n++) {
+        struct path_step *step = &steps[raw->n];
+        span text;
+        bool is_index;
+        TRY(parse_step(p, raw->n == 0, &text, &is_index));
+        if (!is_index) {
+            step->name = text;
+        } else if (!parse_index(text, &step->index) && !raw->far_index) {
+            raw->far_index = text.p;
+            raw->far_index_n = (uint32_t)text.n;
+        }
+    }
+    assert(!expr_at_steps(p));
+    return SHEAF_OK;
+}
+
 sheaf_rc expr_parse_path(struct expr_parser *p, struct expr_raw_path *out)
 {
     *out = (struct expr_raw_path){0};
-    TRY(count_steps(p, &out->n));
-    out->steps = ARENA_ARRAY(p->ctx->arena, struct path_step, out->n);
-    if (!out->steps) return err_nomem(p->ctx->err);
-    for (uint32_t i = 0; i < out->n; i++) {
-        struct path_step *step = &out->steps[i];
-        span text;
-        bool is_index;
-        TRY(parse_step(p, i == 0, &text, &is_index));
-        if (!is_index) {
-            step->name = text;
-        } else if (!parse_index(text, &step->index) && !out->far_index) {
-            out->far_index = text.p;
-            out->far_index_n = (uint32_t)text.n;
-        }
-    }
-    assert(!at_more_steps(p));
-    return SHEAF_OK;
+    return expr_parse_steps(p, out);
 }
 
 static bool is_placeholder(span name) { return name.n > 0 && *(const char *)name.p == '#'; }
@@ -175,6 +178,9 @@ static struct expr_name *find_name(const struct expr_env *env, span placeholder)
 sheaf_rc expr_path_resolve(const struct expr_parser *p, struct expr_raw_path *raw, struct path *out)
 {
     assert(raw->n > 0 && raw->steps[0].name.p);
+    if (raw->n > LIMIT_NESTING)
+        return expr_fail(p, "The document path has too many nesting levels; nesting levels: %u",
+                         raw->n);
     for (uint32_t i = 0; i < raw->n; i++) {
         struct path_step *step = &raw->steps[i];
         if (!is_placeholder(step->name)) continue;
@@ -187,9 +193,6 @@ sheaf_rc expr_path_resolve(const struct expr_parser *p, struct expr_raw_path *ra
         found->is_used = true;
         step->name = found->name;
     }
-    if (raw->n > LIMIT_NESTING)
-        return expr_fail(p, "The document path has too many nesting levels; nesting levels: %u",
-                         raw->n);
     *out = (struct path){raw->steps, raw->n};
     return SHEAF_OK;
 }

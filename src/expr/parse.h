@@ -40,7 +40,7 @@ static inline bool expr_accept(struct expr_parser *p, enum expr_tok kind)
 /* Whether the current token is this keyword, in any case; `upper` in capitals. */
 static inline bool expr_at_word(const struct expr_parser *p, const char *upper)
 {
-    return expr_tok(p) == TOK_WORD && expr_word_is(expr_tok_text(p), upper);
+    return expr_tok(p) == TOK_KEYWORD && expr_word_is(expr_tok_text(p), upper);
 }
 /* Whether the current token begins a call: a word, then an opening parenthesis. */
 static inline bool expr_at_call(const struct expr_parser *p)
@@ -62,19 +62,26 @@ span expr_path_text(const struct expr_parser *p, const struct path *path);
 
 /* ---- document paths ---- */
 
-/* a.b[3].#c, raw: a name is the text as written, #c with its #. Checks syntax only. The steps are
- * the caller's to resolve in place. */
+/* a.b[3].#c, raw: a name is the text as written, #c with its #. */
 struct expr_raw_path {
     struct path_step *steps;
     uint32_t n;
     const char *far_index; /* digits of the first index above 2^31 - 1, else NULL */
     uint32_t far_index_n;
 };
+/* Checks syntax only. */
 SHEAF_NODISCARD sheaf_rc expr_parse_path(struct expr_parser *p, struct expr_raw_path *out);
+/* Whether a dot or a bracket follows, and the steps it begins, appended: `(a.b)[0]` goes on after
+ * its parenthesis. */
+static inline bool expr_at_steps(const struct expr_parser *p)
+{
+    return expr_tok(p) == TOK_DOT || expr_tok(p) == TOK_LBRACKET;
+}
+SHEAF_NODISCARD sheaf_rc expr_parse_steps(struct expr_parser *p, struct expr_raw_path *raw);
 /* Bare names against the reserved words, and the range of its indexes. */
 SHEAF_NODISCARD sheaf_rc expr_path_check_words(const struct expr_parser *p,
                                                const struct expr_raw_path *raw);
-/* #names to names, marking them used, and at most 32 steps. Idempotent is it not: a name may begin
+/* At most 32 steps, and #names to names, marking them used. Once for each path: a name may begin
  * with # itself. */
 SHEAF_NODISCARD sheaf_rc expr_path_resolve(const struct expr_parser *p, struct expr_raw_path *raw,
                                            struct path *out);
