@@ -122,27 +122,38 @@ static bool parse_index(span digits, uint32_t *out)
     return v <= INDEX_MAX;
 }
 
+/* Parses the next step into `to`, which may be NULL. */
+static sheaf_rc keep_step(struct expr_parser *p, struct expr_raw_path *raw, struct path_step *to)
+{
+    span text;
+    bool is_index;
+    TRY(parse_step(p, raw->n == 0, &text, &is_index));
+    raw->n++;
+    if (!to) return SHEAF_OK;
+    raw->n_kept++;
+    if (!is_index) {
+        to->name = text;
+    } else if (!parse_index(text, &to->index) && !raw->far_index) {
+        raw->far_index = text.p;
+        raw->far_index_n = (uint32_t)text.n;
+    }
+    return SHEAF_OK;
+}
+
 sheaf_rc expr_parse_steps(struct expr_parser *p, struct expr_raw_path *raw)
 {
+    struct path_step *steps = NULL;
     uint32_t before = raw->n, more;
     TRY(count_steps(p, before == 0, &more));
-    struct path_step *steps = ARENA_ARRAY(p->ctx->arena, struct path_step, before + more);
-    if (!steps) return err_nomem(p->ctx->err);
-    if (before) memcpy(steps, raw->steps, before * sizeof *steps);
-    raw->steps = steps;
-    for (; raw->n < before + more; raw->n++) {
-        struct path_step *step = &steps[raw->n];
-        span text;
-        bool is_index;
-        TRY(parse_step(p, raw->n == 0, &text, &is_index));
-        if (!is_index) {
-            step->name = text;
-        } else if (!parse_index(text, &step->index) && !raw->far_index) {
-            raw->far_index = text.p;
-            raw->far_index_n = (uint32_t)text.n;
-        }
+    /* A path over the limit is refused later; until then its copies must not grow without end. */
+    if (before <= LIMIT_NESTING) {
+        steps = ARENA_ARRAY(p->ctx->arena, struct path_step, before + more);
+        if (!steps) return err_nomem(p->ctx->err);
+        if (before) memcpy(steps, raw->steps, before * sizeof *steps);
+        raw->steps = steps;
     }
-    assert(!expr_at_steps(p));
+    for (uint32_t i = 0; i < more; i++) TRY(keep_step(p, raw, steps ? &steps[before + i] : NULL));
+    assert(!expr_at_steps(p) && raw->n_kept <= raw->n);
     return SHEAF_OK;
 }
 
@@ -156,7 +167,7 @@ static bool is_placeholder(span name) { return name.n > 0 && *(const char *)name
 
 sheaf_rc expr_path_check_words(const struct expr_parser *p, const struct expr_raw_path *raw)
 {
-    for (uint32_t i = 0; i < raw->n; i++) {
+    for (uint32_t i = 0; i < raw->n_kept; i++) {
         span name = raw->steps[i].name;
         if (!name.p || is_placeholder(name) || !expr_is_reserved(name)) continue;
         return expr_fail(p, "Attribute name is a reserved keyword; reserved keyword: %.*s",
@@ -167,24 +178,17 @@ sheaf_rc expr_path_check_words(const struct expr_parser *p, const struct expr_ra
                      (int)raw->far_index_n, raw->far_index);
 }
 
-static struct expr_name *find_name(const struct expr_env *env, span placeholder)
-{
-    for (uint32_t i = 0; env && i < env->n_names; i++) {
-        if (span_eq(env->names[i].placeholder, placeholder)) return &env->names[i];
-    }
-    return NULL;
-}
-
 sheaf_rc expr_path_resolve(const struct expr_parser *p, struct expr_raw_path *raw, struct path *out)
 {
     assert(raw->n > 0 && raw->steps[0].name.p);
     if (raw->n > LIMIT_NESTING)
         return expr_fail(p, "The document path has too many nesting levels; nesting levels: %u",
                          raw->n);
+    assert(raw->n == raw->n_kept);
     for (uint32_t i = 0; i < raw->n; i++) {
         struct path_step *step = &raw->steps[i];
         if (!is_placeholder(step->name)) continue;
-        struct expr_name *found = find_name(p->env, step->name);
+        struct expr_name *found = expr_env_name(p->env, step->name);
         if (!found)
             return expr_fail(p,
                              "An expression attribute name used in the document path is not "
@@ -220,11 +224,10 @@ bool expr_path_eq(const struct path *a, const struct path *b)
 
 sheaf_rc expr_value_resolve(const struct expr_parser *p, span placeholder, val *out)
 {
-    for (uint32_t i = 0; p->env && i < p->env->n_values; i++) {
-        struct expr_value *v = &p->env->values[i];
-        if (!span_eq(v->placeholder, placeholder)) continue;
-        v->is_used = true;
-        *out = v->value;
+    struct expr_value *found = expr_env_value(p->env, placeholder);
+    if (found) {
+        found->is_used = true;
+        *out = found->value;
         return SHEAF_OK;
     }
     *out = VAL_ABSENT;

@@ -66,6 +66,7 @@ span expr_path_text(const struct expr_parser *p, const struct path *path);
 struct expr_raw_path {
     struct path_step *steps;
     uint32_t n;
+    uint32_t n_kept;       /* how many of the n steps are stored: all, but in hopeless paths */
     const char *far_index; /* digits of the first index above 2^31 - 1, else NULL */
     uint32_t far_index_n;
 };
@@ -89,8 +90,17 @@ SHEAF_NODISCARD sheaf_rc expr_path_resolve(const struct expr_parser *p, struct e
 SHEAF_NODISCARD sheaf_rc expr_parse_whole_path(struct expr_parser *p, struct path *out);
 bool expr_path_eq(const struct path *a, const struct path *b);
 
+/* ---- words ---- */
+
+enum { EXPR_RESERVED_WORDS = 573 };
+/* The i-th reserved word, in capitals, in order. */
+const char *expr_reserved_at(uint32_t i);
+
 /* ---- placeholders ---- */
 
+/* The name behind #placeholder, NULL when there is none. */
+struct expr_name *expr_env_name(const struct expr_env *env, span placeholder);
+struct expr_value *expr_env_value(const struct expr_env *env, span placeholder);
 /* The value of :placeholder, marked used; borrowed from the environment. */
 SHEAF_NODISCARD sheaf_rc expr_value_resolve(const struct expr_parser *p, span placeholder,
                                             val *out);
