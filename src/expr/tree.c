@@ -106,7 +106,7 @@ static struct clash find_overlap(const struct expr_projection *tree, struct pref
         uint32_t first = e->written;
         if (depth > 0) {
             note(&found, stack[depth - 1].first, e->written);
-            ;
+            if (stack[depth - 1].first < first) first = stack[depth - 1].first;
         }
         stack[depth++] = (struct prefix){e->path->n, first};
     }
