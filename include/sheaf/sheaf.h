@@ -4,14 +4,21 @@
  *     sheaf_open("shop.sheaf", NULL, &db, &err)        a directory: durable
  *     sheaf_open(":memory:", NULL, &db, &err)          gone when closed
  *
- * CALLS  Each operation takes the handle, a request struct and a result pointer (which may be NULL when nothing is wanted back).
- * Zero in a request means AWS's default; a boolean whose default is true on AWS appears negated. Words are AWS's, in snake case.
- * ERRORS Every call returns a sheaf_rc; name a sheaf_error in the request (.error = &err) for the exception and the message.
- * OWNERSHIP  A result belongs to the caller: one sheaf_result_free, which is fine with NULL; everything got from it is borrowed until
- * then. The result is set on success, and on the failures that carry data (the item that failed a condition, cancellation reasons);
+ * CALLS  Each operation takes the handle, a request struct and a result pointer (which may be NULL
+ * when nothing is wanted back).
+ * Zero in a request means AWS's default; a boolean whose default is true on AWS appears negated.
+ * Words are AWS's, in snake case.
+ * ERRORS Every call returns a sheaf_rc; name a sheaf_error in the request (.error = &err) for the
+ * exception and the message.
+ * OWNERSHIP  A result belongs to the caller: one sheaf_result_free, which is fine with NULL;
+ * everything got from it is borrowed until
+ * then. The result is set on success, and on the failures that carry data (the item that failed a
+ * condition, cancellation reasons);
  * otherwise it is NULL. Nothing of a request is kept after the call.
- * THREADS  A handle may be used from any number of threads; a result by one thread at a time. sheaf_close waits for calls under way.
- * GROWTH  Request structs grow at their end only; a program compiled earlier keeps working (see sheaf_…_sized).
+ * THREADS  A handle may be used from any number of threads; a result by one thread at a time.
+ * sheaf_close waits for calls under way.
+ * GROWTH  Request structs grow at their end only; a program compiled earlier keeps working (see
+ * sheaf_…_sized).
  */
 #ifndef SHEAF_SHEAF_H
 #define SHEAF_SHEAF_H
@@ -78,9 +85,11 @@ SHEAF_NODISCARD static inline sheaf_rc sheaf_open(const char *url,
 }
 /* NULL is fine. Waits for calls under way; later calls on the handle are the program's mistake. */
 SHEAF_API void sheaf_close(sheaf_db *db);
-/* Prints "exception: message" to stderr and returns 1: for small programs, `return sheaf_die(&err);`. */
+/* Prints "exception: message" to stderr and returns 1: for small programs, `return
+ * sheaf_die(&err);`. */
 SHEAF_API int sheaf_die(const sheaf_error *err);
-/* One round of background work on the injected clock: expired items, old stream records, old tokens, index backfill. */
+/* One round of background work on the injected clock: expired items, old stream records, old
+ * tokens, index backfill. */
 SHEAF_API sheaf_rc sheaf_run_background(sheaf_db *db, sheaf_error *err) SHEAF_NODISCARD;
 
 /* ---- tables ---- */
@@ -103,7 +112,8 @@ struct sheaf_key {
 struct sheaf_throughput {
     uint64_t read, write;
 };
-/* A global or local secondary index. One partition and sort key stand in the first elements; a global one takes up to four each. */
+/* A global or local secondary index. One partition and sort key stand in the first elements; a
+ * global one takes up to four each. */
 struct sheaf_index {
     const char *name;
     struct sheaf_key partition_key[4];
@@ -307,7 +317,8 @@ struct sheaf_batch_write_item {
     char reserved_[3];
     sheaf_error *error;
 };
-/* Exactly one of put, update_expression (with key), is_delete (with key) and is_check (with key and condition). */
+/* Exactly one of put, update_expression (with key), is_delete (with key) and is_check (with key and
+ * condition). */
 struct sheaf_transact_write {
     const char *table;
     const sheaf_item *put;
@@ -422,7 +433,8 @@ struct sheaf_table_report {
     X(largest_collections, sheaf_table_report)                                                     \
     X(hot_keys, sheaf_table_report)
 
-/* sheaf_put_item(db, &(struct sheaf_put_item){…}, &result) and so on. The _sized form is for callers in other languages: `size` is the
+/* sheaf_put_item(db, &(struct sheaf_put_item){…}, &result) and so on. The _sized form is for
+ * callers in other languages: `size` is the
  * size of the request struct as they know it. */
 #define SHEAF_X_(call, request)                                                                    \
     SHEAF_API sheaf_rc sheaf_##call##_sized(sheaf_db *db, const struct request *q, size_t size,    \
@@ -439,9 +451,11 @@ SHEAF_CALLS_(SHEAF_X_)
 
 SHEAF_API void sheaf_result_free(sheaf_result *r);
 
-/* The one item of GetItem, the returned attributes of a write, or the item that failed a condition; NULL when there is none. */
+/* The one item of GetItem, the returned attributes of a write, or the item that failed a condition;
+ * NULL when there is none. */
 SHEAF_API const sheaf_item *sheaf_result_item(const sheaf_result *r);
-/* Items of a page, a batch or a TransactGetItems, in order. An absent item of TransactGetItems is NULL. */
+/* Items of a page, a batch or a TransactGetItems, in order. An absent item of TransactGetItems is
+ * NULL. */
 SHEAF_API size_t sheaf_result_count(const sheaf_result *r);
 SHEAF_API const sheaf_item *sheaf_result_at(const sheaf_result *r, size_t i);
 /* Of a batch: the table that item i came from. */
@@ -459,7 +473,8 @@ SHEAF_API const sheaf_item *sheaf_result_next_(const sheaf_result *r, const shea
 
 /* A batch's leftovers: UnprocessedKeys or UnprocessedItems, as indexes into the request. */
 SHEAF_API size_t sheaf_result_unprocessed_count(const sheaf_result *r);
-/* table: index of the table (batch get) or of the write (batch write); key: index of the key (batch get), else 0. */
+/* table: index of the table (batch get) or of the write (batch write); key: index of the key (batch
+ * get), else 0. */
 SHEAF_API bool sheaf_result_unprocessed_at(const sheaf_result *r, size_t i, size_t *table_out,
                                            size_t *key_out);
 
@@ -544,7 +559,8 @@ SHEAF_API bool sheaf_result_shard(const sheaf_result *r, size_t i,
 SHEAF_API size_t sheaf_result_record_count(const sheaf_result *r);
 SHEAF_API bool sheaf_result_record(const sheaf_result *r, size_t i,
                                    struct sheaf_stream_record *out);
-/* GetShardIterator's iterator, GetRecords' next one; NULL when the shard is closed and read to its end. */
+/* GetShardIterator's iterator, GetRecords' next one; NULL when the shard is closed and read to its
+ * end. */
 SHEAF_API const char *sheaf_result_iterator(const sheaf_result *r);
 
 struct sheaf_collection {
@@ -559,7 +575,8 @@ SHEAF_API bool sheaf_result_collection(const sheaf_result *r, size_t i,
 
 /* ---- care ---- */
 
-/* Walks everything: items, index entries, streams, statistics, tokens, and the engine's own checks. `complain` is called for each
+/* Walks everything: items, index entries, streams, statistics, tokens, and the engine's own checks.
+ * `complain` is called for each
  * disagreement and returns false to stop. SHEAF_CORRUPT when there was one. */
 SHEAF_API sheaf_rc sheaf_verify(sheaf_db *db, bool (*complain)(void *ctx, const char *what),
                                 void *ctx, sheaf_error *err) SHEAF_NODISCARD;

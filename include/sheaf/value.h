@@ -2,11 +2,14 @@
  *
  * Layer rule: includes <sheaf/error.h> and <sheaf/span.h> only.
  *
- * WRITING  Literals: SHEAF_ITEM({"PK", sheaf_s("CUSTOMER#1")}, {"total", sheaf_n("129.99")}). A literal lives until the end of the
- * enclosing block and belongs inside the call that uses it; what is kept longer is built with sheaf_item_new() … sheaf_item_free().
+ * WRITING  Literals: SHEAF_ITEM({"PK", sheaf_s("CUSTOMER#1")}, {"total", sheaf_n("129.99")}). A
+ * literal lives until the end of the
+ * enclosing block and belongs inside the call that uses it; what is kept longer is built with
+ * sheaf_item_new() … sheaf_item_free().
  * The library keeps nothing of a request after the call returns.
  *
- * READING  An item read is borrowed from its result and valid until sheaf_result_free. Getters give NULL (or false) when the
+ * READING  An item read is borrowed from its result and valid until sheaf_result_free. Getters give
+ * NULL (or false) when the
  * attribute is absent or of another type. One thread at a time per result.
  */
 #ifndef SHEAF_VALUE_H
@@ -64,7 +67,8 @@ typedef struct sheaf_attr {
     sheaf_value value;
 } sheaf_attr;
 
-/* An item: a literal or built one has attrs, one read from a result has impl_. Only the functions below look inside. */
+/* An item: a literal or built one has attrs, one read from a result has impl_. Only the functions
+ * below look inside. */
 struct sheaf_item {
     const sheaf_attr *attrs;
     size_t n;
@@ -145,7 +149,8 @@ static inline sheaf_value sheaf_bs(const sheaf_list *list)
 
 /* ---- building what outlives a block ---- */
 
-/* An empty item on the heap; NULL when memory is out. Add to it, use it wherever a const sheaf_item * is taken, free it. */
+/* An empty item on the heap; NULL when memory is out. Add to it, use it wherever a const sheaf_item
+ * * is taken, free it. */
 SHEAF_API sheaf_item *sheaf_item_new(void);
 SHEAF_API void sheaf_item_free(sheaf_item *item);
 /* Adds or replaces; name and value are copied, documents included. */

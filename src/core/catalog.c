@@ -1,4 +1,5 @@
-/* Turns table names into struct table. Know before editing: `tables` is sorted by name and changed only inside the exclusive
+/* Turns table names into struct table. Know before editing: `tables` is sorted by name and changed
+ * only inside the exclusive
  * section, together with the commit of the catalog row; table.h says why. */
 #include "base/mem.h"
 #include "core/state.h"

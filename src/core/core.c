@@ -1,4 +1,5 @@
-/* Turns an engine into a database: its header row, its secret, its tables. Know before editing: the secret decides where every row
+/* Turns an engine into a database: its header row, its secret, its tables. Know before editing: the
+ * secret decides where every row
  * lives, so it is written once, in the first commit of a new database, and never again. */
 #include "base/mem.h"
 #include "core/state.h"

@@ -43,7 +43,8 @@ struct core_options {
     size_t n_faults;
     uint64_t seed;
 };
-/* Takes ownership of the engine (on failure it stays the caller's). Creates the database's header in
+/* Takes ownership of the engine (on failure it stays the caller's). Creates the database's header
+ * in
  * an empty engine. */
 SHEAF_NODISCARD sheaf_rc core_open(sheaf_engine *engine, const struct core_options *options,
                                    struct core **core_out, sheaf_error *err);
@@ -111,7 +112,8 @@ struct core_create_table {
     uint64_t read_units, write_units;
     enum core_stream_view stream;
     bool is_protected, is_infrequent;
-    /* AttributeDefinitions as given, to check that each is used and each key is defined; NULL: derived. */
+    /* AttributeDefinitions as given, to check that each is used and each key is defined; NULL:
+     * derived. */
     const struct core_key *definitions;
     uint32_t n_definitions;
 };

@@ -1,8 +1,10 @@
-/* core/effects.h: everything that follows from one item changing: index entries, statistics, stream record, expiry row.
+/* core/effects.h: everything that follows from one item changing: index entries, statistics, stream
+ * record, expiry row.
  *
  * Layer rule: internal to core.
  *
- * One function of (before image, after image), so that PutItem, transactions, TTL and replays go the same way, and so that it can
+ * One function of (before image, after image), so that PutItem, transactions, TTL and replays go
+ * the same way, and so that it can
  * later be driven from an outbox. Nothing here reads the clock or decides about conditions.
  */
 #ifndef CORE_EFFECTS_H
@@ -30,7 +32,8 @@ struct effects {
     int64_t collection_delta; /* bytes added to the collection, all local indexes included */
 };
 
-/* Checks the after image against the indexes' key schemas (types, empty values, sizes), with AWS's messages; before any write. */
+/* Checks the after image against the indexes' key schemas (types, empty values, sizes), with AWS's
+ * messages; before any write. */
 SHEAF_NODISCARD sheaf_rc effects_check(struct ctx *c, const struct table *t, val after);
 /* Puts every row that the change implies into the transaction, the base row included. */
 SHEAF_NODISCARD sheaf_rc effects_apply(struct core *core, struct ctx *c, sheaf_txn *txn,
@@ -44,7 +47,8 @@ SHEAF_NODISCARD sheaf_rc stream_append(struct core *core, struct ctx *c, sheaf_t
 /* The expiry rows of both images. */
 SHEAF_NODISCARD sheaf_rc ttl_apply(struct core *core, struct ctx *c, sheaf_txn *txn,
                                    const struct change *change);
-/* The second an item expires, from its TTL attribute; false when it does not (absent, no number, out of the range that AWS honours). */
+/* The second an item expires, from its TTL attribute; false when it does not (absent, no number,
+ * out of the range that AWS honours). */
 bool ttl_seconds(const struct table *t, val item, int64_t *seconds_out);
 
 #endif

@@ -1,4 +1,5 @@
-/* Turns tables, items and records into engine keys and stored values. Know before editing: every byte here is format; a change needs a
+/* Turns tables, items and records into engine keys and stored values. Know before editing: every
+ * byte here is format; a change needs a
  * new format number and a way to read the old one. */
 #include "core/rows.h"
 

@@ -3,17 +3,21 @@
  * Layer rule: internal to core.
  *
  *  space      P.hash                    S                         value
- *  0 meta     zero                      name of the row           see meta.c: secret, next space, format
+ *  0 meta     zero                      name of the row           see meta.c: secret, next space,
+ *  format
  *  1 catalog  hash of the table's name  name                      the table as an encoded item
- *  2 tokens   hash of the token         token                      encoded item: request hash, time, outcome
+ *  2 tokens   hash of the token         token                      encoded item: request hash,
+ *  time, outcome
  *  table      hash(partition key)       sort key                  the item
  *  index      hash(index partition key) index sort keys ‖ tie     the projected item
- *  stats      hash(collection's key)    space of table or index,  int64 items, int64 bytes (engine add)
+ *  stats      hash(collection's key)    space of table or index,  int64 items, int64 bytes (engine
+ *  add)
  *             (zero: the whole)         8 bytes big-endian
  *  stream     shard number, big-endian  stamp                     encoded item: the record
  *  ttl        bucket 0 … 15             seconds ‖ tie             encoded item: the key of the item
  *
- * A collision of partition-key hashes would put two collections under one P: whoever reads a row compares the key attributes
+ * A collision of partition-key hashes would put two collections under one P: whoever reads a row
+ * compares the key attributes
  * in the value with what was asked for and reports SHEAF_CORRUPT on a mismatch.
  */
 #ifndef CORE_ROWS_H
@@ -29,15 +33,18 @@ const struct key_secret *core_secret(struct core *core);
 /* A key whose sort bytes lie in the arena. */
 SHEAF_NODISCARD sheaf_rc row_item_key(struct core *core, struct ctx *c, const struct table *t,
                                       val hash, val range, sheaf_engine_key *key_out);
-/* The entry of an item in an index; *has_entry_out false when the item lacks a key attribute of it (sparse). The
+/* The entry of an item in an index; *has_entry_out false when the item lacks a key attribute of it
+ * (sparse). The
  * attributes' types were checked before. */
 SHEAF_NODISCARD sheaf_rc row_index_key(struct core *core, struct ctx *c, const struct table *t,
                                        const struct table_index *x, val item,
                                        sheaf_engine_key *key_out, bool *has_entry_out);
-/* What the index stores of an item: an encoded item with its keys, the table's keys and what it projects. */
+/* What the index stores of an item: an encoded item with its keys, the table's keys and what it
+ * projects. */
 SHEAF_NODISCARD sheaf_rc row_index_value(struct ctx *c, const struct table *t,
                                          const struct table_index *x, span item, span *value_out);
-/* Statistics of one collection (P of the collection in `place`), or of the whole table or index (place NULL). */
+/* Statistics of one collection (P of the collection in `place`), or of the whole table or index
+ * (place NULL). */
 void row_stats_key(const struct table *t, uint64_t space, const sheaf_place *place,
                    uint8_t s_out[8], sheaf_engine_key *key_out);
 sheaf_place row_shard_place(const struct table_stream *stream, uint32_t shard);

@@ -52,12 +52,30 @@ void lag_close(struct core *core);
 /* A scheduled failure for this request? Called once at the start of every operation. */
 SHEAF_NODISCARD sheaf_rc faults_check(struct core *core, const char *operation, span table,
                                       sheaf_error *err);
-/* Takes units from the key's and the table's (or index's) buckets, or SHEAF_THROUGHPUT_EXCEEDED. Also feeds the heat figures. */
+/* Takes units from the key's and the table's (or index's) buckets, or SHEAF_THROUGHPUT_EXCEEDED.
+ * Also feeds the heat figures. */
 SHEAF_NODISCARD sheaf_rc throttle_read(struct core *core, const struct table *t,
                                        const struct table_index *x, val partition, double units,
                                        sheaf_error *err);
 SHEAF_NODISCARD sheaf_rc throttle_write(struct core *core, const struct table *t,
                                         const struct table_index *x, val partition, double units,
                                         sheaf_error *err);
+
+/* After a committed write: the collection `place` of a table or index (its space) changed. Keeps
+ * the candidates for the largest. */
+void gauges_written(struct core *core, const struct table *t, uint64_t space,
+                    const sheaf_place *place, val item);
+/* A snapshot for an eventually consistent read of a global index: gsi_lag_ms old when that is
+ * switched on, else now. End it with
+ * lag_end, not with rollback. */
+SHEAF_NODISCARD sheaf_rc lag_begin(struct core *core, const struct table_index *x,
+                                   sheaf_txn **txn_out, sheaf_error *err);
+void lag_end(struct core *core, sheaf_txn *txn);
+
+/* ---- background ---- */
+
+/* Goes on filling new indexes: at most max_items base rows. */
+SHEAF_NODISCARD sheaf_rc backfill_round(struct core *core, uint32_t max_items, uint64_t *did_out,
+                                        bool *has_more_out, sheaf_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Turns table descriptions into copies, keys and look-ups. Know before editing: everything a struct table points to lies in its own
+/* Turns table descriptions into copies, keys and look-ups. Know before editing: everything a struct
+ * table points to lies in its own
  * arena, so that one unref frees it. */
 #include "core/table.h"
 

@@ -6,7 +6,8 @@
  * STALE SCHEMAS  A writer must not commit under a schema that has changed since it looked. So a
  * writing request, in one cat_enter … cat_leave section, begins its engine transaction, looks its
  * tables up and guards each table's catalog row (an engine fixes the position of a transaction with
- * its first read or guard). A schema change commits and swaps the cache inside the exclusive side of
+ * its first read or guard). A schema change commits and swaps the cache inside the exclusive side
+ * of
  * the same section, so a transaction that guarded before it is refused with SHEAF_CONFLICT and
  * replays with the new table.
  */
@@ -70,7 +71,8 @@ const struct table_index *table_index(const struct table *t, span name);
 /* The key attributes of an item, NULL-safe: absent when missing. */
 val table_hash_of(const struct table *t, val item);
 val table_range_of(const struct table *t, val item);
-/* A new encoded item with just the key attributes of the base table (and of the index, when not NULL). */
+/* A new encoded item with just the key attributes of the base table (and of the index, when not
+ * NULL). */
 SHEAF_NODISCARD sheaf_rc table_key_item(struct ctx *c, const struct table *t,
                                         const struct table_index *x, val item, span *key_out);
 
@@ -79,8 +81,10 @@ SHEAF_NODISCARD sheaf_rc table_key_item(struct ctx *c, const struct table *t,
 /* Shared section: see the head of this file. Not recursive. */
 void cat_enter(struct core *core);
 void cat_leave(struct core *core);
-/* Inside or outside a section. A counted reference; give it back with table_unref. The name may be an ARN of this
- * service. SHEAF_RESOURCE_NOT_FOUND "Requested resource not found" (some operations have longer texts: cat_find returns
+/* Inside or outside a section. A counted reference; give it back with table_unref. The name may be
+ * an ARN of this
+ * service. SHEAF_RESOURCE_NOT_FOUND "Requested resource not found" (some operations have longer
+ * texts: cat_find returns
  * NULL instead of an error). */
 SHEAF_NODISCARD sheaf_rc cat_get(struct core *core, span name, struct table **table_out,
                                  sheaf_error *err);
@@ -96,19 +100,23 @@ SHEAF_NODISCARD sheaf_rc cat_all(struct core *core, struct ctx *c, struct table 
 
 /* ---- changing the schema ---- */
 
-/* Exclusive section: no request is between its look-up and its guard. Everything below happens inside it. */
+/* Exclusive section: no request is between its look-up and its guard. Everything below happens
+ * inside it. */
 void cat_enter_exclusive(struct core *core);
 void cat_leave_exclusive(struct core *core);
 /* Numbers for new tables and spaces; taken for good with the next cat_install. */
 uint64_t cat_take_number(struct core *core);
-/* A new, empty table with one reference, nothing in it but its arena (whose memory dies with it); NULL when memory is out. */
+/* A new, empty table with one reference, nothing in it but its arena (whose memory dies with it);
+ * NULL when memory is out. */
 struct table *table_new(void);
-/* A deep copy to be changed and installed: lists have room for one more index and one more stream. Shares the gauges. */
+/* A deep copy to be changed and installed: lists have room for one more index and one more stream.
+ * Shares the gauges. */
 SHEAF_NODISCARD sheaf_rc table_copy(const struct table *t, struct table **copy_out,
                                     sheaf_error *err);
 /* Copies what an index definition points to into the arena. false when memory is out. */
 bool table_dup_index(struct arena *a, struct core_index_def *def);
-/* Commits the catalog row (next NULL: removes it) and swaps the cache; `next` becomes the catalog's, `old` (NULL: a new table) loses
+/* Commits the catalog row (next NULL: removes it) and swaps the cache; `next` becomes the
+ * catalog's, `old` (NULL: a new table) loses
  * the catalog's reference. On failure nothing has changed and `next` stays the caller's. */
 SHEAF_NODISCARD sheaf_rc cat_install(struct core *core, struct table *old, struct table *next,
                                      sheaf_position *position_out, sheaf_error *err);

@@ -1,4 +1,5 @@
-/* Turns a struct table into an encoded item and back. Know before editing: a stored catalog outlives the program, so a member that is
+/* Turns a struct table into an encoded item and back. Know before editing: a stored catalog
+ * outlives the program, so a member that is
  * missing takes its zero, and a member is never given another meaning. */
 #include "base/mem.h"
 #include "core/state.h"

@@ -1,0 +1,104 @@
+/* Placeholders while the rooms of core are built side by side: weak, so that each real function
+ * replaces its own. This file goes
+ * away before anything lands. */
+#include "base/mem.h"
+#include "core/state.h"
+
+#define WEAK __attribute__((weak))
+#define PENDING(call)                                                                              \
+    WEAK sheaf_rc call { return err_set(NULL, SHEAF_UNSUPPORTED, "pending"); }
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+WEAK struct gauges *gauges_new(void) { return mem_alloc(1); }
+WEAK struct gauges *gauges_ref(struct gauges *g) { return g ? mem_alloc(1) : NULL; }
+WEAK void gauges_unref(struct gauges *g) { mem_free(g); }
+WEAK sheaf_rc faults_open(struct core *core, const struct core_options *o, sheaf_error *err)
+{
+    return SHEAF_OK;
+}
+WEAK void faults_close(struct core *core) {}
+WEAK sheaf_rc lag_open(struct core *core, sheaf_error *err) { return SHEAF_OK; }
+WEAK void lag_close(struct core *core) {}
+WEAK sheaf_rc faults_check(struct core *core, const char *operation, span table, sheaf_error *err)
+{
+    return SHEAF_OK;
+}
+WEAK sheaf_rc throttle_read(struct core *core, const struct table *t, const struct table_index *x,
+                            val partition, double units, sheaf_error *err)
+{
+    return SHEAF_OK;
+}
+WEAK sheaf_rc throttle_write(struct core *core, const struct table *t, const struct table_index *x,
+                             val partition, double units, sheaf_error *err)
+{
+    return SHEAF_OK;
+}
+WEAK sheaf_rc lag_begin(struct core *core, const struct table_index *x, sheaf_txn **txn_out,
+                        sheaf_error *err)
+{
+    return eng_begin(core->engine, SHEAF_TXN_SNAPSHOT, txn_out, err);
+}
+WEAK void lag_end(struct core *core, sheaf_txn *txn) { eng_rollback(txn); }
+WEAK void gauges_written(struct core *core, const struct table *t, uint64_t space,
+                         const sheaf_place *place, val item)
+{
+}
+WEAK sheaf_rc stream_append(struct core *core, struct ctx *c, sheaf_txn *txn,
+                            const struct change *change)
+{
+    return SHEAF_OK;
+}
+WEAK sheaf_rc ttl_apply(struct core *core, struct ctx *c, sheaf_txn *txn,
+                        const struct change *change)
+{
+    return SHEAF_OK;
+}
+WEAK bool ttl_seconds(const struct table *t, val item, int64_t *seconds_out) { return false; }
+PENDING(backfill_round(struct core *core, uint32_t max_items, uint64_t *did_out, bool *has_more_out,
+                       sheaf_error *err))
+PENDING(effects_check(struct ctx *c, const struct table *t, val after))
+PENDING(effects_apply(struct core *core, struct ctx *c, sheaf_txn *txn, const struct change *change,
+                      struct effects *out))
+PENDING(core_create_table(struct core *core, struct ctx *c, const struct core_create_table *q,
+                          struct core_table_outcome *out))
+PENDING(core_describe_table(struct core *core, struct ctx *c, span table,
+                            struct core_table_outcome *out))
+PENDING(core_delete_table(struct core *core, struct ctx *c, span table,
+                          struct core_table_outcome *out))
+PENDING(core_list_tables(struct core *core, struct ctx *c, const struct core_list_tables *q,
+                         struct core_names_outcome *out))
+PENDING(core_update_table(struct core *core, struct ctx *c, const struct core_update_table *q,
+                          struct core_table_outcome *out))
+PENDING(core_update_ttl(struct core *core, struct ctx *c, span table, span attribute, bool is_on,
+                        sheaf_position *position_out))
+PENDING(core_describe_ttl(struct core *core, struct ctx *c, span table, span *attribute_out,
+                          sheaf_position *position_out))
+PENDING(core_write_item(struct core *core, struct ctx *c, const struct core_write_item *q,
+                        struct core_write_outcome *out))
+PENDING(core_transact_write(struct core *core, struct ctx *c, const struct core_transact_write *q,
+                            struct core_multi_outcome *out))
+PENDING(core_batch_write(struct core *core, struct ctx *c, const struct core_batch_write *q,
+                         struct core_multi_outcome *out))
+PENDING(core_get_item(struct core *core, struct ctx *c, const struct core_get_item *q,
+                      struct core_item_outcome *out))
+PENDING(core_multi_get(struct core *core, struct ctx *c, const struct core_multi_get *q,
+                       struct core_items_outcome *out))
+PENDING(core_query(struct core *core, struct ctx *c, const struct core_query *q,
+                   struct core_page *out))
+PENDING(core_list_streams(struct core *core, struct ctx *c, const struct core_list_streams *q,
+                          struct core_streams_outcome *out))
+PENDING(core_describe_stream(struct core *core, struct ctx *c, const struct core_describe_stream *q,
+                             struct core_stream_outcome *out))
+PENDING(core_get_iterator(struct core *core, struct ctx *c, const struct core_get_iterator *q,
+                          span *iterator_out))
+PENDING(core_get_records(struct core *core, struct ctx *c, span iterator, uint32_t limit,
+                         struct core_records *out))
+PENDING(core_collection(struct core *core, struct ctx *c, span table, span index, span key,
+                        struct core_collection *out))
+PENDING(core_largest(struct core *core, struct ctx *c, span table, span index, uint32_t limit,
+                     struct core_collections *out))
+PENDING(core_hottest(struct core *core, struct ctx *c, span table, span index, uint32_t limit,
+                     struct core_collections *out))
+PENDING(core_run_background(struct core *core, struct core_background *did_out, sheaf_error *err))
+PENDING(core_verify(struct core *core, bool (*complain)(void *ctx, const char *what), void *ctx,
+                    sheaf_error *err))
