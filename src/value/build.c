@@ -8,14 +8,22 @@
 #include "base/utf8.h"
 #include "value/layout.h"
 
-enum { FEW = 24 }; /* up to here insertion sort wins */
+enum {
+    FEW = 24,        /* up to here insertion sort wins */
+    FIRST_ROOM = 512 /* an ordinary item, so that the buffer need not grow */
+};
 
 void vb_init(struct vb *b, struct ctx *ctx, size_t max_bytes)
 {
-    *b = (struct vb){.ctx = ctx};
+    b->ctx = ctx;
+    b->entries = NULL;
+    b->cap_entries = 0;
     if (max_bytes > INT32_MAX) max_bytes = INT32_MAX; /* offsets are 32 bits */
     buf_init(&b->out, ctx->arena, max_bytes);
     buf_init(&b->scratch, ctx->arena, max_bytes);
+    vb_clear(b);
+    (void)buf_room(&b->out, max_bytes < FIRST_ROOM ? max_bytes : FIRST_ROOM);
+    buf_clear(&b->out); /* when that failed, the first write will notice */
 }
 
 void vb_clear(struct vb *b)
