@@ -51,12 +51,23 @@ bool utf8_check(span s)
     return true;
 }
 
+/* Of eight bytes at once: 10xxxxxx begins nothing, 1111xxxx begins two units. */
+static size_t units8(const uint8_t *p)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t w;
+    memcpy(&w, p, 8);
+    uint64_t tails = w >> 7 & ~w >> 6 & ones;
+    uint64_t pairs = w >> 7 & w >> 6 & w >> 5 & w >> 4 & ones;
+    return 8 - (size_t)((tails * ones) >> 56) + (size_t)((pairs * ones) >> 56);
+}
+
 size_t utf8_utf16_units(span s)
 {
     const uint8_t *p = s.p;
-    size_t units = 0;
-    for (size_t i = 0; i < s.n; i++)
-        units += (size_t)((p[i] & 0xC0) != 0x80) + (size_t)(p[i] >= 0xF0);
+    size_t units = 0, i = 0;
+    for (; s.n - i >= 8; i += 8) units += units8(p + i);
+    for (; i < s.n; i++) units += (size_t)((p[i] & 0xC0) != 0x80) + (size_t)(p[i] >= 0xF0);
     assert(units <= s.n);
     return units;
 }
