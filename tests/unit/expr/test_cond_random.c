@@ -1,5 +1,5 @@
 /* expr: random expressions with random items. A naive evaluator on trees of values must agree with
- * the compiled program, and the program's text is printed from the tree that the naive one walks. */
+ * the compiled program, whose text is printed from the tree that the naive one walks. */
 #include "support/support.h"
 
 #include "base/rng.h"
