@@ -67,12 +67,22 @@ bool utf8_check(span s)
     return true;
 }
 
+/* Of eight bytes at once: 10xxxxxx begins nothing, 1111xxxx begins two units. */
+static size_t units8(const uint8_t *p)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t w = load8(p);
+    uint64_t tails = w >> 7 & ~w >> 6 & ones;
+    uint64_t pairs = w >> 7 & w >> 6 & w >> 5 & w >> 4 & ones;
+    return 8 - (size_t)((tails * ones) >> 56) + (size_t)((pairs * ones) >> 56);
+}
+
 size_t utf8_utf16_units(span s)
 {
     const uint8_t *p = s.p;
-    if (is_ascii(p, s.n)) return s.n;
-    size_t units = 0;
-    for (size_t i = 0; i < s.n; i++) units += !is_tail(p[i]) + (size_t)(p[i] >= 0xF0);
+    size_t units = 0, i = 0;
+    for (; s.n - i >= 8; i += 8) units += units8(p + i);
+    for (; i < s.n; i++) units += !is_tail(p[i]) + (size_t)(p[i] >= 0xF0);
     assert(units <= s.n);
     return units;
 }
