@@ -76,7 +76,8 @@ struct cond {
     struct cond_leaf *leaves;
     struct cond_code *code;
     uint16_t n_nodes, n_order, n_leaves, n_code;
-    uint16_t n_logical; /* AND, OR, NOT */
+    uint16_t max_nodes, max_code; /* room: of nodes, order and leaves; of code */
+    uint16_t n_logical;           /* AND, OR, NOT */
     bool has_redundant_parentheses;
 };
 

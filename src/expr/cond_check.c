@@ -108,6 +108,7 @@ static sheaf_rc check_types(struct cond *c, enum cond_op op, uint16_t first)
         const struct cond_node *n = &c->nodes[i];
         if (n->kind == COND_PATH) continue;
         enum val_type t = n->kind == COND_CALL ? VAL_N : val_type(n->value);
+        assert(t != VAL_NONE);
         if (!(ops[op].types & BIT(t))) return wrong_type(c, op, val_type_name(t));
     }
     return SHEAF_OK;
@@ -131,6 +132,7 @@ static sheaf_rc check_distinct(struct cond *c, enum cond_op op, uint16_t first)
 
 static sheaf_rc check_attribute_type(struct cond *c, uint16_t first)
 {
+    assert(c->nodes[first].next != COND_NONE);
     const struct cond_node *n = &c->nodes[c->nodes[first].next];
     enum val_type t;
     if (n->kind == COND_PATH)
@@ -154,6 +156,7 @@ enum { BOUND_TEXT_MAX = 160 };
 static span bound_text(const struct cond *c, val v)
 {
     struct buf b;
+    assert(ORDERED & BIT(val_type(v)));
     span bytes = val_bytes(v);
     buf_init(&b, c->p.ctx->arena, NUM_TEXT_MAX + 2 * BOUND_TEXT_MAX);
     size_t n = bytes.n < BOUND_TEXT_MAX ? bytes.n : BOUND_TEXT_MAX;
@@ -173,6 +176,7 @@ static span bound_text(const struct cond *c, val v)
 static sheaf_rc check_between(struct cond *c, uint16_t first)
 {
     const struct cond_node *low = &c->nodes[c->nodes[first].next], *high = &c->nodes[low->next];
+    assert(high->next == COND_NONE);
     if (low->kind != COND_VALUE || high->kind != COND_VALUE) return SHEAF_OK;
     enum val_type a = val_type(low->value), b = val_type(high->value);
     const char *wants = "same data type for lower and upper bounds";
@@ -216,6 +220,7 @@ static sheaf_rc check_special(struct cond *c, enum cond_op op, uint16_t first, u
 
 static sheaf_rc check_operator(struct cond *c, enum cond_op op, uint16_t first, uint16_t n)
 {
+    assert(first != COND_NONE && n > 0);
     if (ops[op].n != ANY_NUMBER && ops[op].n != n)
         return expr_fail(&c->p,
                          "Incorrect number of operands for operator or function; operator or "
@@ -245,6 +250,7 @@ static sheaf_rc check_node(struct cond *c, struct cond_node *n, uint32_t *n_oper
 
 sheaf_rc cond_check(struct cond *c)
 {
+    assert(c->n_leaves > 0 && c->n_order == c->n_nodes);
     TRY(check_text(c));
     uint32_t n_operators = 0, at = 0;
     for (uint32_t i = 0; i < c->n_leaves; i++) {

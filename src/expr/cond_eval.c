@@ -126,6 +126,7 @@ static sheaf_rc compile_code(struct compile *s, const struct cond *c, struct ins
 {
     for (uint32_t i = 0; i < c->n_code; i++) {
         const struct cond_code *from = &c->code[i];
+        assert(from->kind == COND_LEAF || from->kind == COND_FLIP || from->arg > i);
         code[i] = (struct instr){.kind = from->kind, .arg = from->arg};
         if (from->kind == COND_LEAF) TRY(compile_leaf(s, c, &c->leaves[from->arg], &code[i]));
     }
@@ -147,6 +148,7 @@ sheaf_rc expr_compile(struct ctx *ctx, enum expr_kind kind, span text, struct ex
                         .operands = ARENA_ARRAY(ctx->arena, struct operand, c.n_nodes)};
     if (!program || !code || !s.paths || !s.operands) return err_nomem(ctx->err);
     if (compile_code(&s, &c, code) != SHEAF_OK) return err_nomem(ctx->err);
+    assert(s.n_operands <= c.n_nodes && s.n_paths <= c.n_nodes);
     *program = (struct expr_program){
         .code = code, .paths = s.paths, .n_code = c.n_code, .n_paths = s.n_paths};
     *out = program;
@@ -225,6 +227,7 @@ static bool in(const struct instr *at, val v, val item)
 
 static bool between(const struct instr *at, val v, val item)
 {
+    assert(at->arg == 3);
     struct size_buf low_buf, high_buf;
     val low = fetch(&at->operands[1], item, &low_buf);
     val high = fetch(&at->operands[2], item, &high_buf);

@@ -37,10 +37,13 @@ static sheaf_rc allocate(struct parse *s)
     }
     struct arena *arena = s->p->ctx->arena;
     struct cond *c = s->c;
+    assert(operands + keywords < COND_NONE);
+    c->max_nodes = (uint16_t)operands;
+    c->max_code = (uint16_t)(operands + keywords);
     c->nodes = ARENA_ARRAY(arena, struct cond_node, operands);
     c->order = ARENA_ARRAY(arena, uint16_t, operands);
     c->leaves = ARENA_ARRAY(arena, struct cond_leaf, operands);
-    c->code = ARENA_ARRAY(arena, struct cond_code, operands + keywords);
+    c->code = ARENA_ARRAY(arena, struct cond_code, c->max_code);
     s->max_depth = keywords + brackets;
     s->open = ARENA_ARRAY(arena, struct open, s->max_depth);
     if (!c->nodes || !c->order || !c->leaves || !c->code || !s->open)
@@ -63,6 +66,7 @@ static bool is_open(const struct parse *s, enum open_kind kind)
 
 static uint16_t emit(struct cond *c, enum cond_code_kind kind, uint32_t arg)
 {
+    assert(c->n_code < c->max_code);
     c->code[c->n_code] = (struct cond_code){kind, arg};
     return c->n_code++;
 }
@@ -71,16 +75,22 @@ static uint16_t emit(struct cond *c, enum cond_code_kind kind, uint32_t arg)
 
 static uint16_t add_node(struct cond *c, enum cond_node_kind kind, span text)
 {
+    assert(c->n_nodes < c->max_nodes);
     c->nodes[c->n_nodes] = (struct cond_node){
         .kind = kind, .text = text, .next = COND_NONE, .first = COND_NONE, .last = COND_NONE};
     return c->n_nodes++;
 }
 
-static void complete(struct cond *c, uint16_t node) { c->order[c->n_order++] = node; }
+static void complete(struct cond *c, uint16_t node)
+{
+    assert(node < c->n_nodes && c->n_order < c->n_nodes);
+    c->order[c->n_order++] = node;
+}
 
 static void add_operand(struct cond *c, uint16_t call, uint16_t operand)
 {
     struct cond_node *n = &c->nodes[call];
+    assert(n->kind == COND_CALL && c->nodes[operand].next == COND_NONE);
     if (n->first == COND_NONE)
         n->first = operand;
     else
@@ -128,6 +138,7 @@ static sheaf_rc more_steps(struct parse *s, uint16_t node, uint32_t *closed)
 /* `closed` pairs of parentheses stand around the same thing. */
 static void close_paren(struct parse *s, uint32_t *closed)
 {
+    assert(is_open(s, OPEN_PAREN) || is_open(s, OPEN_GROUP));
     s->depth--;
     if (++*closed > 1) s->c->has_redundant_parentheses = true;
 }
@@ -247,6 +258,7 @@ static sheaf_rc parse_leaf(struct parse *s, uint16_t first, bool *is_call_out)
     } else {
         return expr_syntax_error(s->p);
     }
+    assert(c->n_leaves < c->max_nodes);
     leaf.end = c->n_order;
     emit(c, COND_LEAF, c->n_leaves);
     c->leaves[c->n_leaves++] = leaf;

@@ -172,6 +172,7 @@ static sheaf_rc check_values(const struct expr_env *env, sheaf_error *err)
 
 sheaf_rc expr_env_check(struct expr_env *env, sheaf_error *err)
 {
+    assert((env->names || !env->n_names) && (env->values || !env->n_values));
     if (env->has_names && !env->n_names) return err_validation(err, NAMES " must not be empty");
     if (env->n_names) TRY(check_names(env, err));
     if (env->has_values && !env->n_values) return err_validation(err, VALUES " must not be empty");
@@ -192,6 +193,7 @@ struct unused {
 static void add_unused(struct unused *u, span placeholder)
 {
     size_t need = placeholder.n + (u->is_any ? 2 : 0);
+    assert(u->n <= sizeof u->text);
     u->is_any = true;
     if (need > sizeof u->text - u->n) return; /* the message would be cut there anyway */
     if (u->n) {
@@ -204,6 +206,7 @@ static void add_unused(struct unused *u, span placeholder)
 
 static sheaf_rc report(const struct unused *u, const char *map, sheaf_error *err)
 {
+    assert(u->is_any);
     return err_validation(err, "Value provided in %s unused in expressions: keys: {%.*s}", map,
                           (int)u->n, u->text);
 }

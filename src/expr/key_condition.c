@@ -157,6 +157,7 @@ static sheaf_rc check_value(val v, const struct expr_key_attribute *attribute, s
 static sheaf_rc check_values(const struct part *part, const struct expr_key_attribute *attribute,
                              sheaf_error *err)
 {
+    assert(!val_is_absent(part->a) && (part->op == COND_BETWEEN) == !val_is_absent(part->b));
     TRY(check_value(part->a, attribute, err));
     return part->op == COND_BETWEEN ? check_value(part->b, attribute, err) : SHEAF_OK;
 }
@@ -198,6 +199,7 @@ static sheaf_rc match_hash(const struct parts *parts, const struct expr_key_sche
 static sheaf_rc match_range(const struct parts *parts, const struct expr_key_schema *schema,
                             uint32_t left, struct expr_key_condition *out, sheaf_error *err)
 {
+    assert(left <= parts->n && out->n_eq == 0);
     for (uint32_t i = 0; left > 0 && i < schema->n_range; i++, left--) {
         const struct part *part = find_part(parts, schema->range[i].name);
         if (!part) return missed(err, schema->range[i].name);
@@ -222,6 +224,7 @@ static sheaf_rc match(const struct parts *parts, const struct expr_key_schema *s
         return err_validation(err, "Conditions can be of length 1 or 2 only");
     if (schema->n_range == 0 && parts->n > schema->n_hash) return not_supported(err);
     TRY(match_hash(parts, schema, out, err));
+    assert(parts->n >= schema->n_hash);
     return match_range(parts, schema, parts->n - schema->n_hash, out, err);
 }
 

@@ -53,6 +53,7 @@ static sheaf_rc too_long(const struct expr_parser *p, size_t n)
 sheaf_rc expr_parser_init(struct expr_parser *p, struct ctx *ctx, enum expr_kind kind, span text,
                           struct expr_env *env)
 {
+    assert(ctx && ctx->arena);
     *p = (struct expr_parser){.ctx = ctx, .env = env, .kind = kind};
     expr_cursor_init(&p->at, SPAN_NONE);
     if (text.n > LIMIT_EXPRESSION_BYTES) return too_long(p, text.n);
@@ -167,6 +168,7 @@ static bool is_placeholder(span name) { return name.n > 0 && *(const char *)name
 
 sheaf_rc expr_path_check_words(const struct expr_parser *p, const struct expr_raw_path *raw)
 {
+    assert(raw->n_kept > 0 && raw->n_kept <= raw->n);
     for (uint32_t i = 0; i < raw->n_kept; i++) {
         span name = raw->steps[i].name;
         if (!name.p || is_placeholder(name) || !expr_is_reserved(name)) continue;
@@ -211,6 +213,7 @@ sheaf_rc expr_parse_whole_path(struct expr_parser *p, struct path *out)
 
 bool expr_path_eq(const struct path *a, const struct path *b)
 {
+    assert(a->n > 0 && b->n > 0);
     if (a->n != b->n) return false;
     for (uint32_t i = 0; i < a->n; i++) {
         const struct path_step *x = &a->steps[i], *y = &b->steps[i];
@@ -224,6 +227,7 @@ bool expr_path_eq(const struct path *a, const struct path *b)
 
 sheaf_rc expr_value_resolve(const struct expr_parser *p, span placeholder, val *out)
 {
+    assert(placeholder.n > 1 && *(const char *)placeholder.p == ':');
     struct expr_value *found = expr_env_value(p->env, placeholder);
     if (found) {
         found->is_used = true;

@@ -115,10 +115,10 @@ struct doc *random_item(struct arena *a, struct rng *r)
 static struct path_step random_step(struct rng *r, const struct doc *d, bool is_first)
 {
     bool is_box = d && (d->type == VAL_M || d->type == VAL_L);
-    bool is_hit = is_box && d->n > 0 && rng_below(r, 12) > 0;
+    bool is_hit = is_box && d->n > 0 && rng_below(r, 40) > 0;
     uint32_t at = is_hit ? (uint32_t)rng_below(r, d->n) : 0;
     bool is_name =
-        is_first || (is_box && rng_below(r, 12) > 0 ? d->type == VAL_M : rng_below(r, 2));
+        is_first || (is_box && rng_below(r, 40) > 0 ? d->type == VAL_M : rng_below(r, 2));
     if (is_name)
         return (struct path_step){.name =
                                       is_hit && d->type == VAL_M ? d->names[at] : random_name(r)};

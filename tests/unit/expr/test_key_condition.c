@@ -1,4 +1,4 @@
-/* expr: key conditions on simple and multi-attribute keys: what they become, and what is refused. */
+/* expr: key conditions on simple and multi-attribute keys: what they become, what is refused. */
 #include "support/support.h"
 
 #include "base/mem.h"
