@@ -44,6 +44,19 @@ void arena_reset(struct arena *a)
                         .ceiling = ceiling};
 }
 
+void arena_rewind(struct arena *a, struct arena_mark mark)
+{
+    while (a->head != mark.head) {
+        struct arena_block *newest = a->head;
+        assert(newest); /* else the mark is not of this arena */
+        a->head = newest->next;
+        a->used -= newest->size;
+        mem_free(newest);
+    }
+    a->at = mark.at;
+    a->end = a->head ? (uint8_t *)a->head + a->head->size : NULL;
+}
+
 /* A new newest block with room for n bytes. */
 static bool grow(struct arena *a, size_t n)
 {

@@ -21,6 +21,19 @@ void arena_deinit(struct arena *a);
 /* Forgets everything but keeps the newest block, for the next request. */
 void arena_reset(struct arena *a);
 
+/* A moment of an arena, and back to it: what was allocated since is given back, what was there before
+ * stays. For work that may be repeated: each attempt begins at the same mark. The arena may not have
+ * been reset since. */
+struct arena_mark {
+    struct arena_block *head;
+    uint8_t *at;
+};
+static inline struct arena_mark arena_mark(const struct arena *a)
+{
+    return (struct arena_mark){a->head, a->at};
+}
+void arena_rewind(struct arena *a, struct arena_mark mark);
+
 /* Aligned to 16; NULL when memory is out or the ceiling would be passed. Not zeroed. */
 void *arena_alloc(struct arena *a, size_t n) __attribute__((warn_unused_result));
 void *arena_zalloc(struct arena *a, size_t n) __attribute__((warn_unused_result));

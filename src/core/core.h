@@ -206,9 +206,9 @@ struct core_write {
 };
 /* What one write did. */
 struct core_written {
-    sheaf_rc rc;       /* SHEAF_OK, or why this action made a transaction fail */
-    char message[160]; /* of that */
-    span old_item;     /* on failure: the item in its way, when asked for */
+    sheaf_rc rc;         /* SHEAF_OK, or why this action made a transaction fail */
+    const char *message; /* of that, never NULL; in the arena or static */
+    span old_item;       /* on failure: the item in its way, when asked for */
 };
 
 struct core_write_item {

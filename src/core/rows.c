@@ -27,12 +27,16 @@ sheaf_rc row_item_key(struct core *core, struct ctx *c, const struct table *t, v
     return finish_key(c, &s, key_out);
 }
 
-/* All attributes of a key schema, false when one is missing. */
-static bool take_attributes(const struct core_key *keys, uint32_t n, val item, val out[4])
+/* All attributes of a key schema; false when one is missing or cannot be a key: an item that was
+ * there before the index may have such, and stays out of it. */
+static bool take_attributes(const struct core_key *keys, uint32_t n, uint32_t max_bytes, val item,
+                            val out[4])
 {
     for (uint32_t i = 0; i < n; i++) {
         out[i] = val_find(item, keys[i].name);
         if (val_type(out[i]) != keys[i].type) return false;
+        span bytes = val_bytes(out[i]);
+        if (bytes.n == 0 || bytes.n > max_bytes) return false;
     }
     return true;
 }
@@ -44,8 +48,10 @@ sheaf_rc row_index_key(struct core *core, struct ctx *c, const struct table *t,
     val hash[4], range[4];
     *has_entry_out = false;
     *key_out = (sheaf_engine_key){.s = SPAN_NONE};
-    if (!take_attributes(x->def.hash, x->def.n_hash, item, hash)) return SHEAF_OK;
-    if (!take_attributes(x->def.range, x->def.n_range, item, range)) return SHEAF_OK;
+    if (!take_attributes(x->def.hash, x->def.n_hash, LIMIT_PARTITION_KEY_BYTES, item, hash))
+        return SHEAF_OK;
+    if (!take_attributes(x->def.range, x->def.n_range, LIMIT_SORT_KEY_BYTES, item, range))
+        return SHEAF_OK;
     struct buf s;
     buf_init(&s, c->arena, LIMIT_ENGINE_KEY_BYTES);
     key_out->p = key_place(core_secret(core), x->space, x->def.n_hash, hash);

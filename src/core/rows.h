@@ -34,8 +34,8 @@ const struct key_secret *core_secret(struct core *core);
 SHEAF_NODISCARD sheaf_rc row_item_key(struct core *core, struct ctx *c, const struct table *t,
                                       val hash, val range, sheaf_engine_key *key_out);
 /* The entry of an item in an index; *has_entry_out false when the item lacks a key attribute of it
- * (sparse). The
- * attributes' types were checked before. */
+ * (sparse), or has one that cannot be a key: wrong type, empty, too long. Writes refuse those
+ * (effects_check), but an item may be older than the index. */
 SHEAF_NODISCARD sheaf_rc row_index_key(struct core *core, struct ctx *c, const struct table *t,
                                        const struct table_index *x, val item,
                                        sheaf_engine_key *key_out, bool *has_entry_out);

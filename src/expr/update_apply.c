@@ -338,3 +338,35 @@ const struct expr_projection *expr_update_touched(const struct expr_update *u)
 }
 
 bool expr_update_creates(const struct expr_update *u) { return u->creates; }
+
+enum val_type expr_update_writes(const struct expr_update *u, uint32_t i, val *value_out)
+{
+    assert(i < u->touched.n);
+    const struct expr_action *a = &u->actions[i];
+    *value_out = VAL_ABSENT;
+    switch (a->kind) {
+    case EXPR_SET:
+        if (a->a.n_paths == 0) *value_out = a->a.fallback;
+        return val_type(*value_out);
+    case EXPR_PLUS:
+    case EXPR_MINUS:
+        return VAL_N;
+    case EXPR_APPEND:
+        return VAL_L;
+    case EXPR_ADD:
+        return val_type(a->a.fallback);
+    case EXPR_REMOVE:
+    case EXPR_DELETE:
+        break;
+    }
+    return VAL_NONE;
+}
+
+const struct path *expr_update_reads(const struct expr_update *u, uint32_t i, int which,
+                                     uint32_t *n_out)
+{
+    assert(i < u->touched.n);
+    const struct expr_operand *o = which ? &u->actions[i].b : &u->actions[i].a;
+    *n_out = o->n_paths;
+    return o->paths;
+}

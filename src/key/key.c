@@ -25,7 +25,7 @@
 #pragma GCC diagnostic pop
 
 enum { GROUP = 8, FULL = 0xFF, PART_HEADER = 5, FIRST_POSITIVE = 0x80, END_NEGATIVE = 0x66 };
-enum purpose { PURPOSE_PLACE = 'P', PURPOSE_TIE = 'T' };
+enum purpose { PURPOSE_PLACE = 'P', PURPOSE_TIE = 'T', PURPOSE_DIGEST = 'D' };
 
 _Static_assert(KEY_SECRET_BYTES >= XXH3_SECRET_SIZE_MIN, "the hash wants a longer secret");
 _Static_assert(KEY_SORT_MAX == (LIMIT_SORT_KEY_BYTES / GROUP + 1) * (GROUP + 1), "growth is 9/8");
@@ -84,6 +84,14 @@ static XXH128_hash_t hash_long(const struct key_secret *secret, enum purpose pur
     return XXH3_128bits_digest(&state);
 }
 
+static void put_hash(XXH128_hash_t h, uint8_t out[KEY_HASH_BYTES])
+{
+    XXH128_canonical_t canonical; /* big-endian: the same bytes on every machine */
+    XXH128_canonicalFromHash(&canonical, h);
+    _Static_assert(sizeof canonical.digest == KEY_HASH_BYTES, "128 bits");
+    memcpy(out, canonical.digest, KEY_HASH_BYTES);
+}
+
 static void hash(const struct key_secret *secret, enum purpose purpose, size_t n,
                  const val attributes[], uint8_t out[KEY_HASH_BYTES])
 {
@@ -92,10 +100,7 @@ static void hash(const struct key_secret *secret, enum purpose purpose, size_t n
     for (size_t i = 0; i < n; i++) need += PART_HEADER + val_bytes(attributes[i]).n;
     XXH128_hash_t h = need <= sizeof room ? hash_short(secret, purpose, n, attributes, room)
                                           : hash_long(secret, purpose, n, attributes);
-    XXH128_canonical_t canonical; /* big-endian: the same bytes on every machine */
-    XXH128_canonicalFromHash(&canonical, h);
-    _Static_assert(sizeof canonical.digest == KEY_HASH_BYTES, "128 bits");
-    memcpy(out, canonical.digest, KEY_HASH_BYTES);
+    put_hash(h, out);
 }
 
 void key_hash(const struct key_secret *secret, size_t n, const val attributes[],
@@ -117,6 +122,23 @@ void key_tie(const struct key_secret *secret, val partition, val sort, uint8_t o
 {
     const val attributes[2] = {partition, sort};
     hash(secret, PURPOSE_TIE, val_is_absent(sort) ? 1 : 2, attributes, out);
+}
+
+void key_digest(const struct key_secret *secret, size_t n, const span parts[],
+                uint8_t out[KEY_HASH_BYTES])
+{
+    XXH3_state_t state;
+    XXH3_INITSTATE(&state);
+    uint8_t first = PURPOSE_DIGEST;
+    (void)XXH3_128bits_reset_withSecret(&state, secret->b, KEY_SECRET_BYTES);
+    (void)XXH3_128bits_update(&state, &first, 1);
+    for (size_t i = 0; i < n; i++) {
+        uint8_t length[8];
+        for (int k = 0; k < 8; k++) length[k] = (uint8_t)((uint64_t)parts[i].n >> (8 * k));
+        (void)XXH3_128bits_update(&state, length, sizeof length);
+        if (parts[i].n) (void)XXH3_128bits_update(&state, parts[i].p, parts[i].n);
+    }
+    put_hash(XXH3_128bits_digest(&state), out);
 }
 
 /* ---- sort keys ---- */

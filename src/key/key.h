@@ -45,6 +45,11 @@ sheaf_place key_place(const struct key_secret *secret, uint64_t space, size_t n,
 /* What ends an index entry: a hash of the base table's key (sort may be absent). */
 void key_tie(const struct key_secret *secret, val partition, val sort, uint8_t out[KEY_HASH_BYTES]);
 
+/* A fingerprint of any list of byte strings: of a request, to tell it from another. Each string's
+ * length is part of it. */
+void key_digest(const struct key_secret *secret, size_t n, const span parts[],
+                uint8_t out[KEY_HASH_BYTES]);
+
 /* Appends one sort key attribute (S, N or B) to S. */
 void key_put_sort(struct buf *s, val attribute);
 /* Takes one attribute of the given type off the front of *s and appends its value to `out`: raw
