@@ -56,9 +56,6 @@ WEAK sheaf_rc ttl_apply(struct core *core, struct ctx *c, sheaf_txn *txn,
 WEAK bool ttl_seconds(const struct table *t, val item, int64_t *seconds_out) { return false; }
 PENDING(backfill_round(struct core *core, uint32_t max_items, uint64_t *did_out, bool *has_more_out,
                        sheaf_error *err))
-PENDING(effects_check(struct ctx *c, const struct table *t, val after))
-PENDING(effects_apply(struct core *core, struct ctx *c, sheaf_txn *txn, const struct change *change,
-                      struct effects *out))
 PENDING(core_create_table(struct core *core, struct ctx *c, const struct core_create_table *q,
                           struct core_table_outcome *out))
 PENDING(core_describe_table(struct core *core, struct ctx *c, span table,
@@ -73,8 +70,6 @@ PENDING(core_update_ttl(struct core *core, struct ctx *c, span table, span attri
                         sheaf_position *position_out))
 PENDING(core_describe_ttl(struct core *core, struct ctx *c, span table, span *attribute_out,
                           sheaf_position *position_out))
-PENDING(core_write_item(struct core *core, struct ctx *c, const struct core_write_item *q,
-                        struct core_write_outcome *out))
 PENDING(core_transact_write(struct core *core, struct ctx *c, const struct core_transact_write *q,
                             struct core_multi_outcome *out))
 PENDING(core_batch_write(struct core *core, struct ctx *c, const struct core_batch_write *q,

@@ -6,8 +6,7 @@
  *  0 meta     zero                      name of the row           see meta.c: secret, next space,
  *  format
  *  1 catalog  hash of the table's name  name                      the table as an encoded item
- *  2 tokens   hash of the token         token                      encoded item: request hash,
- *  time, outcome
+ *  2 tokens   hash of S                 kind, token               see token.h
  *  table      hash(partition key)       sort key                  the item
  *  index      hash(index partition key) index sort keys ‖ tie     the projected item
  *  stats      hash(collection's key)    space of table or index,  int64 items, int64 bytes (engine
