@@ -128,6 +128,8 @@ void core_close(struct core *core)
 
 sheaf_engine *core_engine(struct core *core) { return core->engine; }
 
+span core_region(struct core *core) { return core->region; }
+
 const struct key_secret *core_secret(struct core *core) { return &core->secret; }
 
 uint64_t core_seed(struct core *core)

@@ -51,6 +51,8 @@ SHEAF_NODISCARD sheaf_rc core_open(sheaf_engine *engine, const struct core_optio
 /* No request may be under way. Closes the engine. */
 void core_close(struct core *core);
 sheaf_engine *core_engine(struct core *core);
+/* Of ARNs and stream records. */
+span core_region(struct core *core);
 
 /* ---- parts of requests and outcomes ---- */
 

@@ -1,0 +1,124 @@
+/* api/api.h: what the files of the embedded API share.
+ *
+ * Layer rule: api includes core, value and base, and the public headers. It turns C structs into core
+ * requests and outcomes into results; it decides nothing.
+ */
+#ifndef API_API_H
+#define API_API_H
+
+#include "base/err.h"
+#include "core/core.h"
+
+#include <sheaf/sheaf.h>
+
+struct sheaf_db {
+    struct core *core;
+    struct api_clock *clock; /* NULL: the system's */
+    enum sheaf_durability durability;
+    struct api_worker *worker; /* background thread; NULL: none */
+};
+
+/* ---- items (item.c, view.c) ---- */
+
+/* A map, list or set that was read, as the getters see it. `item` and `list` are what the caller
+ * holds; their impl_ points back here. Strings get their NUL and numbers their digits once, when
+ * first asked for. */
+struct api_view {
+    sheaf_item item;
+    sheaf_list list;
+    val v;
+    uint32_t place;      /* among the items of its result */
+    struct arena *arena; /* the result's; a result is used by one thread at a time */
+    sheaf_attr *cache;   /* one per entry; value.type SHEAF_NONE: not looked at yet */
+};
+/* NULL when memory is out. v: M, L or a set. */
+struct api_view *api_view_new(struct arena *arena, val v);
+/* NULL for an absent item (p == NULL) or when memory is out. */
+const sheaf_item *api_item_view(struct arena *arena, span item);
+
+/* Any item to an encoded one, in the context's arena. NULL is SHEAF_VALIDATION with `what` named. */
+SHEAF_NODISCARD sheaf_rc api_encode_item(struct ctx *c, const sheaf_item *item, const char *what,
+                                         span *item_out);
+/* One value into a builder. */
+void api_put_value(struct vb *b, const sheaf_value *v);
+/* ExpressionAttributeNames and ExpressionAttributeValues; either may be NULL. */
+SHEAF_NODISCARD sheaf_rc api_env(struct ctx *c, const struct sheaf_name *names,
+                                 const sheaf_item *values, struct expr_env **env_out);
+/* NULL stays p == NULL. */
+static inline span api_text(const char *s) { return s ? span_cstr(s) : SPAN_NONE; }
+
+/* ---- results (result.c) ---- */
+
+struct sheaf_result {
+    struct arena arena;
+    sheaf_error spare; /* detail when the caller named no error */
+    struct ctx ctx;
+    const sheaf_item *item;
+    const sheaf_item **items;
+    const char **item_tables;
+    size_t n_items;
+    uint64_t matched, scanned;
+    const sheaf_item *last_key;
+    struct {
+        size_t table, key;
+    } * unprocessed;
+    size_t n_unprocessed;
+    struct sheaf_reason *reasons;
+    size_t n_reasons;
+    struct sheaf_capacity *capacity;
+    size_t n_capacity;
+    struct {
+        const sheaf_item *key;
+        uint64_t bytes;
+    } * metrics;
+    size_t n_metrics;
+    struct sheaf_table_description *table;
+    const char **names;
+    size_t n_names;
+    const char *last_name;
+    struct sheaf_stream_description *streams;
+    size_t n_streams;
+    struct sheaf_shard_description *shards;
+    size_t n_shards;
+    struct sheaf_stream_record *records;
+    size_t n_records;
+    const char *iterator;
+    struct sheaf_collection *collections;
+    size_t n_collections;
+};
+
+/* A new result whose arena holds the request as well. NULL when memory is out (then *err says so). */
+sheaf_result *api_begin(sheaf_error *err);
+/* Waits for durability (a position of 0 waits for nothing), then hands the result over or frees it.
+ * `keeps` says whether a failed call leaves a result too. Returns rc, or the failure to get durable. */
+sheaf_rc api_finish(sheaf_db *db, sheaf_result *r, sheaf_rc rc, sheaf_position position,
+                    sheaf_result **result_out);
+
+/* NUL-terminated copies; NULL stays NULL, "" when memory is out. */
+const char *api_cstr(sheaf_result *r, span s);
+/* Fills the parts of a result from an outcome; SHEAF_NOMEM when that fails. */
+SHEAF_NODISCARD sheaf_rc api_set_items(sheaf_result *r, const span *items, uint32_t n);
+SHEAF_NODISCARD sheaf_rc api_set_capacity(sheaf_result *r, const struct core_capacity *c,
+                                          uint32_t n);
+SHEAF_NODISCARD sheaf_rc api_set_metrics(sheaf_result *r, const struct core_metrics *m, uint32_t n);
+
+/* Copies a request of the caller's size into one of ours; SHEAF_VALIDATION when the caller knows
+ * members that this library does not and uses them. */
+SHEAF_NODISCARD sheaf_rc api_take(void *to, size_t to_n, const void *from, size_t from_n,
+                                  sheaf_error *err);
+/* The error pointer is at a fixed place, so that it can be used before the request is taken whole. */
+#define API_ERROR(q, size)                                                                         \
+    ((q) && (size) >= offsetof(__typeof__(*(q)), error) + sizeof((q)->error) ? (q)->error : NULL)
+
+/* The head of every call: q is the request of our size, r the result to be; c its context. */
+#define API_BEGIN(T)                                                                               \
+    struct T whole, *q = &whole;                                                                   \
+    if (result_out) *result_out = NULL;                                                            \
+    sheaf_result *r = api_begin(API_ERROR(given, size));                                           \
+    if (!r) return SHEAF_NOMEM;                                                                    \
+    struct ctx *c = &r->ctx;                                                                       \
+    sheaf_position position = 0;                                                                   \
+    sheaf_rc rc;                                                                                   \
+    TRY_OUT(api_take(q, sizeof *q, given, size, c->err))
+
+#endif

@@ -1,0 +1,400 @@
+/* The calls on items: a request struct in, a core request, its outcome, a result out. Know before
+ * editing: a call is always begin, take, translate, core, fill, finish, and owns nothing in between but
+ * the result, whose arena holds it all. */
+#include "api/api.h"
+
+#include <assert.h>
+
+static enum core_capacity_mode capacity_of(enum sheaf_return_capacity mode)
+{
+    return (enum core_capacity_mode)mode;
+}
+
+/* ---- one write ---- */
+
+static sheaf_rc finish_write(sheaf_result *r, const struct core_write_outcome *o)
+{
+    r->item = api_item_view(&r->arena, o->attributes);
+    if (o->attributes.p && !r->item) return err_nomem(r->ctx.err);
+    TRY(api_set_metrics(r, &o->metrics, 1));
+    return api_set_capacity(r, &o->capacity, 1);
+}
+
+/* The outcome of a failed condition is filled in as well; its error stays. */
+static sheaf_rc fill_write(sheaf_result *r, sheaf_rc rc, const struct core_write_outcome *o)
+{
+    if (rc != SHEAF_OK && rc != SHEAF_CONDITIONAL_CHECK_FAILED) return rc;
+    sheaf_rc filled = finish_write(r, o);
+    return filled == SHEAF_OK ? rc : filled;
+}
+
+/* What the three single writes have in common behind their own members. */
+struct write_call {
+    struct core_write_item w;
+    const sheaf_item *item;
+    const char *what; /* how messages name the item */
+    const struct sheaf_name *names;
+    const sheaf_item *values;
+};
+
+static sheaf_rc write_item(sheaf_db *db, sheaf_result *r, struct write_call *call,
+                           sheaf_position *position_out)
+{
+    struct ctx *c = &r->ctx;
+    struct core_write_outcome o = {.position = 0};
+    TRY(api_encode_item(c, call->item, call->what, &call->w.write.item));
+    TRY(api_env(c, call->names, call->values, &call->w.write.env));
+    sheaf_rc rc = fill_write(r, core_write_item(db->core, c, &call->w, &o), &o);
+    *position_out = o.position;
+    return rc;
+}
+
+/* The members that the three request structs spell alike. */
+#define WRITE_CALL(q, action_, item_, what_, update_)                                              \
+    {                                                                                              \
+        .w = {.write = {.action = (action_),                                                       \
+                        .table = api_text((q)->table),                                             \
+                        .update = api_text(update_),                                               \
+                        .condition = api_text((q)->condition_expression),                          \
+                        .wants_old_on_failure = (q)->return_old_on_condition_failure},             \
+              .returns = (enum core_return)(q)->return_values,                                     \
+              .capacity = capacity_of((q)->return_consumed_capacity),                              \
+              .wants_metrics = (q)->return_item_collection_metrics},                               \
+        .item = (item_), .what = (what_), .names = (q)->expression_attribute_names,                \
+        .values = (q)->expression_attribute_values                                                 \
+    }
+
+sheaf_rc sheaf_put_item_sized(sheaf_db *db, const struct sheaf_put_item *given, size_t size,
+                              sheaf_result **result_out)
+{
+    API_BEGIN(sheaf_put_item);
+    struct write_call call = WRITE_CALL(q, CORE_PUT, q->item, "item", NULL);
+    rc = write_item(db, r, &call, &position);
+out:
+    return api_finish(db, r, rc, position, result_out);
+}
+
+sheaf_rc sheaf_update_item_sized(sheaf_db *db, const struct sheaf_update_item *given, size_t size,
+                                 sheaf_result **result_out)
+{
+    API_BEGIN(sheaf_update_item);
+    struct write_call call = WRITE_CALL(q, CORE_UPDATE, q->key, "key", q->update_expression);
+    rc = write_item(db, r, &call, &position);
+out:
+    return api_finish(db, r, rc, position, result_out);
+}
+
+sheaf_rc sheaf_delete_item_sized(sheaf_db *db, const struct sheaf_delete_item *given, size_t size,
+                                 sheaf_result **result_out)
+{
+    API_BEGIN(sheaf_delete_item);
+    struct write_call call = WRITE_CALL(q, CORE_DELETE, q->key, "key", NULL);
+    rc = write_item(db, r, &call, &position);
+out:
+    return api_finish(db, r, rc, position, result_out);
+}
+
+/* ---- reads ---- */
+
+sheaf_rc sheaf_get_item_sized(sheaf_db *db, const struct sheaf_get_item *given, size_t size,
+                              sheaf_result **result_out)
+{
+    API_BEGIN(sheaf_get_item);
+    struct core_get_item g = {.capacity = capacity_of(q->return_consumed_capacity)};
+    g.get = (struct core_get){.table = api_text(q->table),
+                              .projection = api_text(q->projection_expression),
+                              .is_consistent = q->consistent_read};
+    struct core_item_outcome o;
+    TRY_OUT(api_encode_item(c, q->key, "key", &g.get.key));
+    TRY_OUT(api_env(c, q->expression_attribute_names, NULL, &g.get.env));
+    TRY_OUT(core_get_item(db->core, c, &g, &o));
+    position = o.position;
+    r->item = api_item_view(&r->arena, o.item);
+    if (o.item.p && !r->item) rc = err_nomem(c->err);
+    if (rc == SHEAF_OK) rc = api_set_capacity(r, &o.capacity, 1);
+out:
+    return api_finish(db, r, rc, position, result_out);
+}
+
+static sheaf_rc fill_page(sheaf_result *r, const struct core_page *page)
+{
+    if (page->items) TRY(api_set_items(r, page->items, page->n));
+    r->matched = page->matched;
+    r->scanned = page->scanned;
+    r->last_key = api_item_view(&r->arena, page->last_key);
+    if (page->last_key.p && !r->last_key) return err_nomem(r->ctx.err);
+    return api_set_capacity(r, &page->capacity, 1);
+}
+
+sheaf_rc sheaf_query_sized(sheaf_db *db, const struct sheaf_query *given, size_t size,
+                           sheaf_result **result_out)
+{
+    API_BEGIN(sheaf_query);
+    struct core_query k = {.table = api_text(q->table),
+                           .index = api_text(q->index),
+                           .key_condition = api_text(q->key_condition_expression),
+                           .filter = api_text(q->filter_expression),
+                           .projection = api_text(q->projection_expression),
+                           .select = (enum core_select)q->select,
+                           .limit = q->limit,
+                           .is_backward = q->backward,
+                           .is_consistent = q->consistent_read,
+                           .capacity = capacity_of(q->return_consumed_capacity)};
+    struct core_page page;
+    if (q->exclusive_start_key)
+        TRY_OUT(api_encode_item(c, q->exclusive_start_key, "exclusiveStartKey", &k.start_key));
+    TRY_OUT(api_env(c, q->expression_attribute_names, q->expression_attribute_values, &k.env));
+    TRY_OUT(core_query(db->core, c, &k, &page));
+    position = page.position;
+    rc = fill_page(r, &page);
+out:
+    return api_finish(db, r, rc, position, result_out);
+}
+
+sheaf_rc sheaf_scan_sized(sheaf_db *db, const struct sheaf_scan *given, size_t size,
+                          sheaf_result **result_out)
+{
+    API_BEGIN(sheaf_scan);
+    struct core_query k = {.table = api_text(q->table),
+                           .index = api_text(q->index),
+                           .is_scan = true,
+                           .filter = api_text(q->filter_expression),
+                           .projection = api_text(q->projection_expression),
+                           .select = (enum core_select)q->select,
+                           .limit = q->limit,
+                           .has_segment = q->total_segments != 0 || q->segment != 0,
+                           .segment = q->segment,
+                           .n_segments = q->total_segments,
+                           .is_consistent = q->consistent_read,
+                           .capacity = capacity_of(q->return_consumed_capacity)};
+    struct core_page page;
+    if (q->exclusive_start_key)
+        TRY_OUT(api_encode_item(c, q->exclusive_start_key, "exclusiveStartKey", &k.start_key));
+    TRY_OUT(api_env(c, q->expression_attribute_names, q->expression_attribute_values, &k.env));
+    TRY_OUT(core_query(db->core, c, &k, &page));
+    position = page.position;
+    rc = fill_page(r, &page);
+out:
+    return api_finish(db, r, rc, position, result_out);
+}
+
+/* ---- batches ---- */
+
+static size_t count_keys(const struct sheaf_batch_get_item *q)
+{
+    size_t n = 0;
+    for (size_t i = 0; q->tables && i < q->n_tables; i++) n += q->tables[i].n_keys;
+    return n;
+}
+
+/* All keys of all tables in a row; `table` and `key` say where each stands in the request. */
+static sheaf_rc take_gets(struct ctx *c, const struct sheaf_batch_get_item *q,
+                          struct core_get *gets, size_t *tables, size_t *keys)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < q->n_tables; i++) {
+        const struct sheaf_batch_get *t = &q->tables[i];
+        struct expr_env *env;
+        TRY(api_env(c, t->expression_attribute_names, NULL, &env));
+        for (size_t k = 0; k < t->n_keys; k++, n++) {
+            gets[n] = (struct core_get){.table = api_text(t->table),
+                                        .projection = api_text(t->projection_expression),
+                                        .env = env,
+                                        .is_consistent = t->consistent_read};
+            TRY(api_encode_item(c, t->keys[k], "key", &gets[n].key));
+            tables[n] = i;
+            keys[n] = k;
+        }
+    }
+    return SHEAF_OK;
+}
+
+/* Only items that were found, with the table each came from. */
+static sheaf_rc fill_batch(sheaf_result *r, const struct core_get *gets,
+                           const struct core_items_outcome *o)
+{
+    span *found = ARENA_ARRAY(&r->arena, span, o->n + 1);
+    r->item_tables = ARENA_ARRAY(&r->arena, const char *, o->n + 1);
+    if (!found || !r->item_tables) return err_nomem(r->ctx.err);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < o->n; i++) {
+        if (!o->items[i].p) continue;
+        r->item_tables[n] = gets[i].table.p; /* the caller's string, NUL-terminated */
+        found[n++] = o->items[i];
+    }
+    for (uint32_t i = 0; i < n; i++) r->item_tables[i] = api_cstr(r, span_cstr(r->item_tables[i]));
+    return api_set_items(r, found, n);
+}
+
+sheaf_rc sheaf_batch_get_item_sized(sheaf_db *db, const struct sheaf_batch_get_item *given,
+                                    size_t size, sheaf_result **result_out)
+{
+    API_BEGIN(sheaf_batch_get_item);
+    size_t n = count_keys(q);
+    struct core_get *gets = ARENA_ARRAY(c->arena, struct core_get, n + 1);
+    size_t *tables = ARENA_ARRAY(c->arena, size_t, n + 1),
+           *keys = ARENA_ARRAY(c->arena, size_t, n + 1);
+    r->unprocessed = arena_zalloc_array(c->arena, n + 1, sizeof *r->unprocessed);
+    struct core_items_outcome o;
+    TRY_OUT(gets && tables && keys && r->unprocessed && n < UINT32_MAX ? SHEAF_OK
+                                                                       : err_nomem(c->err));
+    TRY_OUT(take_gets(c, q, gets, tables, keys));
+    struct core_multi_get m = {gets, (uint32_t)n, false, capacity_of(q->return_consumed_capacity)};
+    TRY_OUT(core_multi_get(db->core, c, &m, &o));
+    position = o.position;
+    TRY_OUT(fill_batch(r, gets, &o));
+    for (uint32_t i = 0; i < o.n_unprocessed; i++) {
+        r->unprocessed[i].table = tables[o.unprocessed[i]];
+        r->unprocessed[i].key = keys[o.unprocessed[i]];
+    }
+    r->n_unprocessed = o.n_unprocessed;
+    rc = api_set_capacity(r, o.capacity, o.n_capacity);
+out:
+    return api_finish(db, r, rc, position, result_out);
+}
+
+static sheaf_rc fill_multi(sheaf_result *r, const struct core_multi_outcome *o)
+{
+    TRY(api_set_capacity(r, o->capacity, o->n_capacity));
+    return api_set_metrics(r, o->metrics, o->n_metrics);
+}
+
+sheaf_rc sheaf_batch_write_item_sized(sheaf_db *db, const struct sheaf_batch_write_item *given,
+                                      size_t size, sheaf_result **result_out)
+{
+    API_BEGIN(sheaf_batch_write_item);
+    struct core_write *writes = ARENA_ARRAY(c->arena, struct core_write, q->n_writes + 1);
+    r->unprocessed = arena_zalloc_array(c->arena, q->n_writes + 1, sizeof *r->unprocessed);
+    struct expr_env *env;
+    struct core_multi_outcome o;
+    TRY_OUT(writes && r->unprocessed && q->n_writes < UINT32_MAX ? SHEAF_OK : err_nomem(c->err));
+    TRY_OUT(api_env(c, NULL, NULL, &env));
+    for (size_t i = 0; i < q->n_writes; i++) {
+        const struct sheaf_batch_write *w = &q->writes[i];
+        if ((w->put != NULL) == (w->delete_key != NULL)) {
+            rc = err_validation(
+                c->err, "Supplied AttributeValue has more than one datatypes set, must contain "
+                        "exactly one of the supported datatypes");
+            goto out;
+        }
+        writes[i] = (struct core_write){
+            .action = w->put ? CORE_PUT : CORE_DELETE, .table = api_text(w->table), .env = env};
+        TRY_OUT(api_encode_item(c, w->put ? w->put : w->delete_key, "item", &writes[i].item));
+    }
+    struct core_batch_write b = {writes, (uint32_t)q->n_writes,
+                                 capacity_of(q->return_consumed_capacity),
+                                 q->return_item_collection_metrics};
+    TRY_OUT(core_batch_write(db->core, c, &b, &o));
+    position = o.position;
+    for (uint32_t i = 0; i < o.n_unprocessed; i++) r->unprocessed[i].table = o.unprocessed[i];
+    r->n_unprocessed = o.n_unprocessed;
+    rc = fill_multi(r, &o);
+out:
+    return api_finish(db, r, rc, position, result_out);
+}
+
+/* ---- transactions ---- */
+
+static sheaf_rc take_action(struct ctx *c, const struct sheaf_transact_write *a,
+                            struct core_write *w)
+{
+    int kinds = (a->put != NULL) + a->is_delete + a->is_check + (a->update_expression != NULL);
+    if (kinds != 1)
+        return err_validation(c->err,
+                              "TransactItems can only contain one of Check, Put, Update or Delete");
+    *w = (struct core_write){.action = a->put         ? CORE_PUT
+                                       : a->is_delete ? CORE_DELETE
+                                       : a->is_check  ? CORE_CHECK
+                                                      : CORE_UPDATE,
+                             .table = api_text(a->table),
+                             .update = api_text(a->update_expression),
+                             .condition = api_text(a->condition_expression),
+                             .wants_old_on_failure = a->return_old_on_condition_failure};
+    TRY(api_encode_item(c, a->put ? a->put : a->key, a->put ? "item" : "key", &w->item));
+    return api_env(c, a->expression_attribute_names, a->expression_attribute_values, &w->env);
+}
+
+/* AWS's codes of cancellation reasons. */
+static const char *reason_code(sheaf_rc rc)
+{
+    switch (rc) {
+    case SHEAF_OK:
+        return "None";
+    case SHEAF_CONDITIONAL_CHECK_FAILED:
+        return "ConditionalCheckFailed";
+    case SHEAF_TRANSACTION_CONFLICT:
+    case SHEAF_CONFLICT:
+        return "TransactionConflict";
+    case SHEAF_ITEM_COLLECTION_SIZE:
+        return "ItemCollectionSizeLimitExceeded";
+    case SHEAF_THROUGHPUT_EXCEEDED:
+        return "ProvisionedThroughputExceeded";
+    case SHEAF_THROTTLED:
+        return "ThrottlingError";
+    case SHEAF_VALIDATION:
+    case SHEAF_TOO_LARGE:
+        return "ValidationError";
+    default:
+        return "InternalServerError";
+    }
+}
+
+static sheaf_rc fill_reasons(sheaf_result *r, const struct core_multi_outcome *o)
+{
+    r->reasons = ARENA_ARRAY(&r->arena, struct sheaf_reason, o->n + 1);
+    if (!r->reasons) return err_nomem(r->ctx.err);
+    for (uint32_t i = 0; i < o->n; i++) {
+        const struct core_written *w = &o->written[i];
+        r->reasons[i] = (struct sheaf_reason){reason_code(w->rc), w->rc ? w->message : NULL,
+                                              api_item_view(&r->arena, w->old_item)};
+    }
+    r->n_reasons = o->n;
+    return SHEAF_OK;
+}
+
+sheaf_rc sheaf_transact_write_items_sized(sheaf_db *db,
+                                          const struct sheaf_transact_write_items *given,
+                                          size_t size, sheaf_result **result_out)
+{
+    API_BEGIN(sheaf_transact_write_items);
+    struct core_write *writes = ARENA_ARRAY(c->arena, struct core_write, q->n_actions + 1);
+    struct core_multi_outcome o = {.n = 0};
+    TRY_OUT(writes && q->n_actions < UINT32_MAX ? SHEAF_OK : err_nomem(c->err));
+    for (size_t i = 0; i < q->n_actions; i++) TRY_OUT(take_action(c, &q->actions[i], &writes[i]));
+    struct core_transact_write t = {
+        writes, (uint32_t)q->n_actions, api_text(q->client_request_token),
+        capacity_of(q->return_consumed_capacity), q->return_item_collection_metrics};
+    rc = core_transact_write(db->core, c, &t, &o);
+    position = o.position;
+    sheaf_rc filled = SHEAF_OK;
+    if (rc == SHEAF_TRANSACTION_CANCELED) filled = fill_reasons(r, &o);
+    if (rc == SHEAF_OK) filled = fill_multi(r, &o);
+    if (filled != SHEAF_OK) rc = filled;
+out:
+    return api_finish(db, r, rc, position, result_out);
+}
+
+sheaf_rc sheaf_transact_get_items_sized(sheaf_db *db, const struct sheaf_transact_get_items *given,
+                                        size_t size, sheaf_result **result_out)
+{
+    API_BEGIN(sheaf_transact_get_items);
+    struct core_get *gets = ARENA_ARRAY(c->arena, struct core_get, q->n_gets + 1);
+    struct core_items_outcome o;
+    TRY_OUT(gets && q->n_gets < UINT32_MAX ? SHEAF_OK : err_nomem(c->err));
+    for (size_t i = 0; i < q->n_gets; i++) {
+        const struct sheaf_transact_get *g = &q->gets[i];
+        gets[i] = (struct core_get){.table = api_text(g->table),
+                                    .projection = api_text(g->projection_expression),
+                                    .is_consistent = true};
+        TRY_OUT(api_encode_item(c, g->key, "key", &gets[i].key));
+        TRY_OUT(api_env(c, g->expression_attribute_names, NULL, &gets[i].env));
+    }
+    struct core_multi_get m = {gets, (uint32_t)q->n_gets, true,
+                               capacity_of(q->return_consumed_capacity)};
+    TRY_OUT(core_multi_get(db->core, c, &m, &o));
+    position = o.position;
+    TRY_OUT(api_set_items(r, o.items, o.n));
+    rc = api_set_capacity(r, o.capacity, o.n_capacity);
+out:
+    return api_finish(db, r, rc, position, result_out);
+}

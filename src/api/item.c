@@ -1,0 +1,275 @@
+/* Turns literals, built items and read items into encoded ones, and keeps built items on the heap. Know
+ * before editing: a literal may be anything a C program can write, so nothing here believes a pointer
+ * more than C does, and nesting is bounded by the builder. */
+#include "api/api.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+
+enum { ITEM_BYTES_MAX = 16 << 20 };
+
+static void put_list(struct vb *b, const sheaf_list *list)
+{
+    for (size_t i = 0; list && i < list->n && b->rc == SHEAF_OK; i++)
+        api_put_value(b, &list->values[i]);
+}
+
+static void put_map(struct vb *b, const sheaf_item *item)
+{
+    vb_map_begin(b);
+    for (size_t i = 0; item && i < item->n && b->rc == SHEAF_OK; i++) {
+        const sheaf_attr *a = &item->attrs[i];
+        if (!a->name) {
+            vb_fail(b, err_validation(b->ctx->err, "An attribute has no name (NULL)"));
+            return;
+        }
+        vb_name(b, span_cstr(a->name));
+        api_put_value(b, &a->value);
+    }
+    vb_end(b);
+}
+
+static void put_bytes(struct vb *b, const sheaf_value *v)
+{
+    if (!v->u.p && v->n != 0 && v->n != SHEAF_N_INT64_) {
+        vb_fail(b,
+                err_validation(b->ctx->err,
+                               "Supplied AttributeValue is empty, must contain exactly one of the "
+                               "supported datatypes"));
+        return;
+    }
+    span s = SPAN(v->u.p, v->n);
+    if (v->n == SIZE_MAX) s = span_cstr(v->u.p);
+    if (v->type == SHEAF_S) vb_s(b, s);
+    if (v->type == SHEAF_B) vb_b(b, s);
+    if (v->type != SHEAF_N) return;
+    if (v->n != SHEAF_N_INT64_) {
+        vb_n_text(b, s);
+        return;
+    }
+    struct num n;
+    num_from_i64(v->u.i64, &n);
+    vb_n(b, &n);
+}
+
+/* A map, list or set that was read is copied as it is. */
+static const struct api_view *view_of(const sheaf_value *v)
+{
+    if (v->type == SHEAF_M) return v->u.map ? v->u.map->impl_ : NULL;
+    return v->u.list ? v->u.list->impl_ : NULL;
+}
+
+static void put_box(struct vb *b, const sheaf_value *v)
+{
+    const struct api_view *view = view_of(v);
+    if (view) {
+        vb_raw(b, view->v);
+        return;
+    }
+    if (v->type == SHEAF_M) {
+        put_map(b, v->u.map);
+        return;
+    }
+    if (v->type == SHEAF_L)
+        vb_list_begin(b);
+    else
+        vb_set_begin(b, (enum val_type)v->type);
+    put_list(b, v->u.list);
+    vb_end(b);
+}
+
+void api_put_value(struct vb *b, const sheaf_value *v)
+{
+    switch (v->type) {
+    case SHEAF_S:
+    case SHEAF_N:
+    case SHEAF_B:
+        put_bytes(b, v);
+        return;
+    case SHEAF_BOOL:
+        vb_bool(b, v->boolean);
+        return;
+    case SHEAF_NULL:
+        vb_null(b);
+        return;
+    case SHEAF_M:
+    case SHEAF_L:
+    case SHEAF_SS:
+    case SHEAF_NS:
+    case SHEAF_BS:
+        put_box(b, v);
+        return;
+    default:
+        vb_fail(b,
+                err_validation(b->ctx->err,
+                               "Supplied AttributeValue is empty, must contain exactly one of the "
+                               "supported datatypes"));
+    }
+}
+
+sheaf_rc api_encode_item(struct ctx *c, const sheaf_item *item, const char *what, span *item_out)
+{
+    *item_out = SPAN_NONE;
+    if (!item)
+        return err_validation(c->err,
+                              "1 validation error detected: Value null at '%s' failed to satisfy "
+                              "constraint: Member must not be null",
+                              what);
+    struct vb b;
+    vb_init(&b, c, ITEM_BYTES_MAX);
+    const struct api_view *view = item->impl_;
+    if (view)
+        vb_raw(&b, view->v);
+    else
+        put_map(&b, item);
+    return vb_finish_item(&b, item_out);
+}
+
+/* ---- expressions' placeholders ---- */
+
+static uint32_t count_names(const struct sheaf_name *names)
+{
+    uint32_t n = 0;
+    while (names && names[n].placeholder) n++;
+    return n;
+}
+
+sheaf_rc api_env(struct ctx *c, const struct sheaf_name *names, const sheaf_item *values,
+                 struct expr_env **env_out)
+{
+    struct expr_env *env = ARENA_NEW(c->arena, struct expr_env);
+    span item = SPAN_NONE;
+    if (values) TRY(api_encode_item(c, values, "expressionAttributeValues", &item));
+    uint32_t n_names = count_names(names);
+    uint32_t n_values = values ? val_count(item_map(item)) : 0;
+    if (!env) return err_nomem(c->err);
+    env->names = ARENA_ARRAY(c->arena, struct expr_name, n_names + 1);
+    env->values = ARENA_ARRAY(c->arena, struct expr_value, n_values + 1);
+    if (!env->names || !env->values) return err_nomem(c->err);
+    for (uint32_t i = 0; i < n_names; i++)
+        env->names[i] = (struct expr_name){.placeholder = span_cstr(names[i].placeholder),
+                                           .name = api_text(names[i].name)};
+    for (uint32_t i = 0; i < n_values; i++)
+        env->values[i] = (struct expr_value){.placeholder = val_name_at(item_map(item), i),
+                                             .value = val_at(item_map(item), i)};
+    env->n_names = n_names;
+    env->n_values = n_values;
+    env->has_names = names != NULL;
+    env->has_values = values != NULL;
+    *env_out = env;
+    return SHEAF_OK;
+}
+
+/* ---- built items ---- */
+
+/* What sheaf_item_new hands out: the item first, so that its address is the caller's pointer. Replaced
+ * values stay in the arena until the item is freed. */
+struct built {
+    sheaf_item item;
+    struct arena arena;
+    size_t cap;
+};
+
+sheaf_item *sheaf_item_new(void)
+{
+    struct built *b = mem_zalloc(sizeof *b);
+    if (!b) return NULL;
+    arena_init(&b->arena, (size_t)4 * ITEM_BYTES_MAX);
+    return &b->item;
+}
+
+void sheaf_item_free(sheaf_item *item)
+{
+    if (!item) return;
+    struct built *b = (struct built *)item;
+    arena_deinit(&b->arena);
+    mem_free((void *)b->item.attrs);
+    mem_free(b);
+}
+
+/* Through the encoding: it checks the value, copies it whole, and makes reading uniform. */
+static sheaf_rc copy_value(struct built *b, const sheaf_value *v, sheaf_value *out)
+{
+    struct ctx c = {&b->arena, NULL};
+    struct vb builder;
+    val box;
+    vb_init(&builder, &c, ITEM_BYTES_MAX);
+    vb_list_begin(&builder);
+    api_put_value(&builder, v);
+    vb_end(&builder);
+    TRY(vb_finish(&builder, &box));
+    struct api_view *view = api_view_new(&b->arena, box);
+    if (!view || !sheaf_list_at(&view->list, 0, out)) return SHEAF_NOMEM;
+    return SHEAF_OK;
+}
+
+static size_t index_of(const sheaf_item *item, const char *name)
+{
+    size_t i = 0;
+    while (i < item->n && strcmp(item->attrs[i].name, name) != 0) i++;
+    return i;
+}
+
+static bool make_room(struct built *b)
+{
+    if (b->item.n < b->cap) return true;
+    size_t cap = b->cap ? b->cap * 2 : 8;
+    sheaf_attr *more = mem_realloc((void *)b->item.attrs, cap * sizeof *more);
+    if (!more) return false;
+    b->item.attrs = more;
+    b->cap = cap;
+    return true;
+}
+
+sheaf_rc sheaf_item_set(sheaf_item *item, const char *name, sheaf_value value)
+{
+    struct built *b = (struct built *)item;
+    if (!item || !name) return SHEAF_VALIDATION;
+    sheaf_value copy;
+    TRY(copy_value(b, &value, &copy));
+    size_t i = index_of(item, name);
+    if (i == item->n) {
+        span text = arena_dup(&b->arena, SPAN(name, strlen(name) + 1));
+        if (!text.p || !make_room(b)) return SHEAF_NOMEM;
+        ((sheaf_attr *)b->item.attrs)[i].name = text.p;
+        b->item.n++;
+    }
+    ((sheaf_attr *)b->item.attrs)[i].value = copy;
+    return SHEAF_OK;
+}
+
+sheaf_rc sheaf_item_unset(sheaf_item *item, const char *name)
+{
+    if (!item || !name) return SHEAF_VALIDATION;
+    size_t i = index_of(item, name);
+    if (i == item->n) return SHEAF_OK;
+    sheaf_attr *attrs = (sheaf_attr *)item->attrs;
+    attrs[i] = attrs[--item->n];
+    return SHEAF_OK;
+}
+
+sheaf_item *sheaf_item_dup(const sheaf_item *item)
+{
+    sheaf_item *copy = item ? sheaf_item_new() : NULL;
+    for (size_t i = 0; copy && i < item->n; i++) {
+        sheaf_attr a;
+        if (sheaf_item_at(item, i, &a) && sheaf_item_set(copy, a.name, a.value) == SHEAF_OK)
+            continue;
+        sheaf_item_free(copy);
+        copy = NULL;
+    }
+    return copy;
+}
+
+size_t sheaf_item_size(const sheaf_item *item)
+{
+    struct arena arena;
+    arena_init(&arena, (size_t)4 * ITEM_BYTES_MAX);
+    struct ctx c = {&arena, NULL};
+    span encoded;
+    size_t size =
+        item && api_encode_item(&c, item, "item", &encoded) == SHEAF_OK ? item_size(encoded) : 0;
+    arena_deinit(&arena);
+    return size;
+}
