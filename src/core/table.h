@@ -120,6 +120,14 @@ bool table_dup_index(struct arena *a, struct core_index_def *def);
  * the catalog's reference. On failure nothing has changed and `next` stays the caller's. */
 SHEAF_NODISCARD sheaf_rc cat_install(struct core *core, struct table *old, struct table *next,
                                      sheaf_position *position_out, sheaf_error *err);
+/* A row of the caller's that is put in the same transaction. */
+struct cat_extra {
+    sheaf_engine_key key;
+    span value;
+};
+SHEAF_NODISCARD sheaf_rc cat_install_with(struct core *core, struct table *old, struct table *next,
+                                          const struct cat_extra *extra,
+                                          sheaf_position *position_out, sheaf_error *err);
 /* 8 bytes big-endian, as the header keeps the next number. */
 void cat_number_bytes(uint64_t number, uint8_t out[8]);
 /* Reads the whole catalog at opening. */
