@@ -1,6 +1,6 @@
 /* Any text as a projection, of a sample item or of one that comes with it: it compiles or is
- * refused, and what it keeps is an item that passes its check, is no longer than the one before, and
- * projects to itself where no list is involved. */
+ * refused, and what it keeps is an item that passes its check, is no longer than the one before,
+ * and projects to itself where no list is involved. */
 #include "sample.h"
 
 static bool has_index(const struct expr_projection *p)
