@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct expr_projection *p;
     arena_init(&arena, 64 << 20);
     struct ctx c = {&arena, &err};
-    sample_init(&s, &c, data, size);
+    sample_init(&s, data, size);
     sheaf_rc rc = expr_compile_projection(&c, s.text, &s.env, &p);
     check(rc == SHEAF_OK ? p != NULL : rc == SHEAF_VALIDATION && !p && err.message[0]);
     if (rc == SHEAF_OK) project(&c, p, s.item);

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct expr_update *u;
     arena_init(&arena, 64 << 20);
     struct ctx c = {&arena, &err};
-    sample_init(&s, &c, data, size);
+    sample_init(&s, data, size);
     sheaf_rc rc = expr_compile_update(&c, s.text, &s.env, &u);
     check(rc == SHEAF_OK ? u != NULL : rc == SHEAF_VALIDATION && !u && err.message[0]);
     if (rc == SHEAF_OK) apply(&c, u, s.item);
