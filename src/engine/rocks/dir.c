@@ -280,6 +280,23 @@ static sheaf_rc check_database(const struct rocks_dir *d, sheaf_error *err)
                    d->db);
 }
 
+/* RocksDB leaves one empty log behind for every opening without a write. An empty log says nothing,
+ * and nothing refers to it. */
+static void sweep_empty_logs(const char *db)
+{
+    DIR *dir = opendir(db);
+    if (!dir) return;
+    const struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL) {
+        size_t n = strlen(entry->d_name);
+        struct stat st;
+        if (n < 4 || strcmp(entry->d_name + n - 4, ".log") != 0) continue;
+        if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (S_ISREG(st.st_mode) && st.st_size == 0) (void)unlinkat(dirfd(dir), entry->d_name, 0);
+    }
+    closedir(dir);
+}
+
 static sheaf_rc prepare(struct rocks_dir *d, const char *owner, sheaf_error *err)
 {
     bool has_format;
@@ -290,6 +307,7 @@ static sheaf_rc prepare(struct rocks_dir *d, const char *owner, sheaf_error *err
     TRY(open_promise(d, err));
     TRY(check_database(d, err));
     if (access(d->db, F_OK) != 0) TRY(rocks_dir_make(d->db, err));
+    sweep_empty_logs(d->db);
     return SHEAF_OK;
 }
 
