@@ -170,7 +170,7 @@ void rocks_cursor_close(sheaf_cursor *c);
 void rocks_cursors_deinit(struct rocks *e);
 
 /* durable.c */
-bool rocks_sync_init(struct rocks_sync *s);
+void rocks_sync_init(struct rocks_sync *s);
 /* Settles every waiter and stops the thread; the database is still open. */
 void rocks_sync_stop(struct rocks *e);
 void rocks_sync_deinit(struct rocks_sync *s);

@@ -89,6 +89,7 @@ void rocks_txns_deinit(struct rocks *e)
 
 static void start_moment(struct rocks_txn *t)
 {
+    assert(!t->moment && t->mode != SHEAF_TXN_RW);
     if (!t->at_moment) t->at_moment = rocksdb_readoptions_create();
     t->moment = rocksdb_create_snapshot(t->engine->db);
     rocksdb_readoptions_set_snapshot(t->at_moment, t->moment);
@@ -142,6 +143,7 @@ static void shrink(struct rocks_txn *t)
 
 void rocks_txn_end(struct rocks_txn *t)
 {
+    assert(t->n_pins <= t->cap_pins && t->base.ops == &rocks_ops);
     for (size_t i = 0; i < t->n_pins; i++) rocksdb_pinnableslice_destroy(t->pins[i]);
     t->n_pins = 0;
     if (t->moment) end_moment(t);
@@ -167,6 +169,7 @@ static rocksdb_pinnableslice_t *get_pinned(struct rocks *e, const rocksdb_readop
                                            const sheaf_engine_key *key, char **message_out)
 {
     uint8_t bytes[ROCKS_KEY_MAX];
+    assert(key->s.n <= ROCKS_S_MAX && how);
     size_t n = rocks_key(bytes, key);
     return rocksdb_get_pinned(e->db, how, (const char *)bytes, n, message_out);
 }
@@ -189,12 +192,14 @@ static sheaf_rc make_room(struct rocks_txn *t, size_t more, sheaf_error *err)
     if (!old) memcpy(pins, t->few, t->n_pins * sizeof *pins);
     t->pins = pins;
     t->cap_pins = cap;
+    assert(t->cap_pins - t->n_pins >= more);
     return SHEAF_OK;
 }
 
 static sheaf_rc protect(struct rocks_txn *t, const sheaf_engine_key *key, sheaf_error *err)
 {
     struct rocks *e = t->engine;
+    assert(t->mode == SHEAF_TXN_RW);
     if (!t->reads.has_begun)
         eng_reads_start(&t->reads, atomic_load_explicit(&e->written, memory_order_acquire));
     return eng_reads_add(&t->reads, &e->conflicts, key, err);
