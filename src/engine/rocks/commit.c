@@ -176,9 +176,20 @@ static sheaf_rc commit_locked(struct rocks_txn *t, bool is_built, sheaf_position
     return SHEAF_OK;
 }
 
+/* Whether a transaction without writes is true as it stands: no commit has even begun since it
+ * began to read (`visible` rises before RocksDB is told), or it has read nothing. */
+static bool needs_no_check(const struct rocks_txn *t)
+{
+    if (t->writes.n > 0) return false;
+    return t->reads.n == 0 ||
+           atomic_load_explicit(&t->engine->visible, memory_order_acquire) == t->reads.begin;
+}
+
+/* *position_out comes as the newest visible one. */
 static sheaf_rc commit_rw(struct rocks_txn *t, sheaf_position *position_out, sheaf_error *err)
 {
     struct rocks *e = t->engine;
+    if (needs_no_check(t)) return rocks_check(e, err);
     /* Only appends and del_range have to know what the commit finds; the rest is copied outside of
      * the lock. */
     bool is_built = t->writes.n > 0 && t->writes.n_appends == 0 && !t->has_del_range;

@@ -106,10 +106,13 @@ struct rocks {
     atomic_uint_least64_t commits, conflict_count;
     struct rocks_sync sync;
 
-    pthread_mutex_t pool_mutex; /* transactions and cursors kept for the next one */
+    /* Transactions and cursors kept for the next one. The spare saves a lone thread the mutex. */
+    _Atomic(struct rocks_txn *) spare_txn;
+    pthread_mutex_t pool_mutex;
     struct rocks_txn *free_txns;
     struct rocks_cursor *free_cursors;
-    size_t n_free_txns, n_free_cursors, n_live;
+    size_t n_free_txns, n_free_cursors;
+    size_t n_txns; /* that there are, in use or kept */
 };
 
 static inline struct rocks_txn *rocks_txn_of(sheaf_txn *t) { return (struct rocks_txn *)t; }
