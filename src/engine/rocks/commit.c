@@ -141,6 +141,7 @@ static void end_log(struct rocks *e)
     char *message = NULL;
     if (!e->plant_skip_sync) rocksdb_flush_wal(e->db, 1, &message);
     if (!message) {
+        rocks_raise_durable(e, atomic_load_explicit(&e->written, memory_order_relaxed));
         rocksdb_flushoptions_t *how = rocksdb_flushoptions_create();
         rocksdb_flushoptions_set_wait(how, 0);
         rocksdb_flush(e->db, how, &message);

@@ -5,10 +5,11 @@
  *    reason beside it.
  *  - Recovery stops at the first record that does not fit (point in time). An unsynced tail is then
  *    cut at a commit, never in the middle of one; what was synced lies before it. A log that ends
- *    early at a commit does not count as damaged, and recovery goes on into the next one: commit.c
- *    sees to it that there is no next one before the log is synced. The other modes are worse: "tolerate" goes on into the next log after a cut tail, which
- *    keeps a commit and loses one before it; "skip any" drops what it likes. WAL recycling works
- *    with "skip any" only (7.8 switches it off otherwise), so there is none.
+ *    early, but at a commit, does not count as damaged, and recovery goes on into the next one:
+ *    commit.c sees to it that there is no next one before the log is synced, so nothing but
+ *    commit.c may make RocksDB flush a memtable. The other modes are worse: "tolerate" goes on
+ *    after any cut tail; "skip any" drops what it likes. WAL recycling works with "skip any" only
+ *    (7.8 switches it off otherwise), so there is none.
  *  - The database that recovery gives is compared with what was promised (open.c), because
  *    "point in time" takes a damaged record for the end. */
 #include "engine/rocks/rocks.h"

@@ -180,6 +180,8 @@ void rocks_sync_init(struct rocks_sync *s);
 /* Settles every waiter and stops the thread; the database is still open. */
 void rocks_sync_stop(struct rocks *e);
 void rocks_sync_deinit(struct rocks_sync *s);
+/* Commits up to `position` have been synced. */
+void rocks_raise_durable(struct rocks *e, sheaf_position position);
 sheaf_position rocks_visible(sheaf_engine *e);
 sheaf_position rocks_durable(sheaf_engine *e);
 sheaf_rc rocks_sync(sheaf_engine *e, sheaf_position position, sheaf_error *err);
