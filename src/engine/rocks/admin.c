@@ -1,4 +1,6 @@
-/* Turns the whole store into less of it, a copy of it, figures about it, and complaints about it. */
+/* Turns the whole store into less of it, a copy of it, figures and complaints about it.
+ *
+ * Know before editing: nothing here may make RocksDB flush its memtable (options.c says why). */
 #include "base/mem.h"
 #include "engine/rocks/rocks.h"
 

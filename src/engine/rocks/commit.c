@@ -13,7 +13,8 @@
  * without writes takes no number.
  *
  * Know before editing: a write that failed may still be in the log and come back at the next
- * opening. It is answered with SHEAF_UNKNOWN_OUTCOME and nothing goes through the handle after it. */
+ * opening. It is answered with SHEAF_UNKNOWN_OUTCOME, and nothing goes through the handle after
+ * it. */
 #include "engine/rocks/rocks.h"
 
 #include <assert.h>
