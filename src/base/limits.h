@@ -7,7 +7,7 @@
 /* clang-format off */
 #define SHEAF_LIMITS(X) \
     X(ITEM_BYTES, 409600, "bytes", "an item: the UTF-8 length of its names plus the size of its values") \
-    X(NESTING, 32, "levels", "lists and maps inside each other, the item itself not counted") \
+    X(NESTING, 32, "levels", "an attribute's value, the value itself being the first level") \
     X(NUMBER_DIGITS, 38, "digits", "significant digits of a number") \
     X(NUMBER_EXPONENT_MAX, 125, "power of ten", "magnitude of a number, at most 9.99…E+125") \
     X(NUMBER_EXPONENT_MIN, -130, "power of ten", "magnitude of a number other than zero, at least 1E-130") \

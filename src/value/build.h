@@ -4,7 +4,20 @@
 #ifndef VALUE_BUILD_H
 #define VALUE_BUILD_H
 
+#include "base/limits.h"
 #include "value/val.h"
+
+/* One entry of a container that is still open: where it starts, and its name or set member. */
+struct vb_entry {
+    uint32_t at, n;
+    uint32_t field_at, field_n;
+};
+struct vb_level {
+    uint32_t at;    /* of the container's tag */
+    uint32_t first; /* its first entry in the stack */
+    enum val_type type;
+    bool has_name;
+};
 
 /* Caller's storage; everything else lives in the context's arena. The first error sticks: later
  * calls do nothing and vb_finish reports it, so that building needs no checks line by line.
@@ -12,21 +25,21 @@
  * A value is written by one of vb_s … vb_raw, or by a container between a begin and vb_end; inside
  * a map each value is preceded by vb_name. Names and set members may come in any order; a duplicate
  * is an error. */
-struct vb_entry;
-struct vb_level;
 struct vb {
     struct ctx *ctx;
-    struct buf out;
+    struct buf out, scratch;
     struct vb_entry *entries; /* of all open containers, a stack */
     uint32_t n_entries, cap_entries;
-    struct vb_level *levels;
-    uint32_t depth, max_depth; /* depth: open containers */
+    uint32_t depth, deepest; /* open containers now, and around the deepest value */
+    uint64_t size;           /* AWS's, of all values so far */
     sheaf_rc rc;
+    struct vb_level levels[LIMIT_NESTING + 1];
 };
 
 /* `max_bytes` is the ceiling of the encoding. Takes no memory yet. */
 void vb_init(struct vb *b, struct ctx *ctx, size_t max_bytes);
-/* Forgets what was built but keeps the memory (which must still live: same arena, not reset). */
+/* Forgets what was built but keeps the memory (which must still live: same arena, not reset). The
+ * bytes of an earlier vb_finish are overwritten. */
 void vb_clear(struct vb *b);
 
 void vb_name(struct vb *b, span name);
@@ -39,13 +52,14 @@ void vb_bool(struct vb *b, bool v);
 void vb_null(struct vb *b);
 void vb_map_begin(struct vb *b);
 void vb_list_begin(struct vb *b);
-/* VAL_SS, VAL_NS or VAL_BS; members by vb_s, vb_n…, vb_b. Errors with AWS's messages: an empty set
- * "An number set  may not be empty" and its relatives, a duplicate "Input collection [a, a]
- * contains duplicates." */
+/* VAL_SS, VAL_NS or VAL_BS; members by vb_s, vb_n…, vb_b. An empty set and a duplicate are errors
+ * with AWS's messages. */
 void vb_set_begin(struct vb *b, enum val_type set);
 void vb_end(struct vb *b);
 /* A copy of a value that is encoded already. */
 void vb_raw(struct vb *b, val v);
+/* Makes the builder fail with rc, whose message is in the context already. */
+void vb_fail(struct vb *b, sheaf_rc rc);
 
 /* The one value built, in the arena. */
 SHEAF_NODISCARD sheaf_rc vb_finish(struct vb *b, val *out);

@@ -96,11 +96,12 @@ int val_cmp(val a, val b);
 /* Bytes by AWS's rule: S B length, N length of its encoding, BOOL NULL 1, L M 3 + 1 per entry +
  * contents, sets their members. */
 uint32_t val_size(val v);
-/* Levels of nesting: scalars and sets 0, an empty list or map 1. */
+/* Levels: a scalar, a set or an empty container is 1, a container one more than its deepest entry.
+ * DynamoDB takes 32 for an attribute's value. */
 uint32_t val_depth(val v);
 
-/* Whether the bytes are one whole value: structure, order, UTF-8, numbers, depth ≤ 32. Any input is
- * safe. The text names what is wrong ("a corrupt item is an error"). */
+/* Whether the bytes are one whole value: structure, order, UTF-8, numbers, depth. Any input is safe.
+ * SHEAF_CORRUPT, with a text that names what is wrong. */
 SHEAF_NODISCARD sheaf_rc val_check(span bytes, sheaf_error *err);
 
 /* ---- items ---- */
