@@ -37,19 +37,27 @@ enum {
     NUM_TEXT_MAX = 180 /* bytes of formatted text; the longest: sign, "0." and 167 digits */
 };
 
-/* Text to number: [+-] digits [. digits] [eE [+-] digits], nothing around it. Leading and trailing
- * zeros are no significant digits. Errors carry AWS's messages:
+/* Text to number: [+-] (digits [. [digits]] | . digits) [eE [+-] digits], nothing around it, ASCII
+ * digits only. Leading and trailing zeros are no significant digits, and a zero may have any
+ * exponent. Errors carry AWS's messages, the magnitude before the digits:
  *   The parameter cannot be converted to a numeric value: abc     (without ": abc" for empty text)
- *   Attempting to store more than 38 significant digits in a Number
  *   Number overflow. Attempting to store a number with magnitude larger than supported range
- *   Number underflow. Attempting to store a number with magnitude smaller than supported range */
+ *   Number underflow. Attempting to store a number with magnitude smaller than supported range
+ *   Attempting to store more than 38 significant digits in a Number
+ * AWS has two wordings for empty text: the one here (BatchWriteItem, transactions, Scan) and, since
+ * 2026, one that keeps ": " (PutItem, UpdateItem, DeleteItem, GetItem, BatchGetItem, Query); who
+ * knows the operation tells them apart by text.n == 0. The older of these layers also wraps
+ * exponents at 2^31 (1e2147483647 is an underflow there); here every exponent counts in full. */
 SHEAF_NODISCARD sheaf_rc num_parse(span text, struct num *out, sheaf_error *err);
 /* Canonical decimal text, never an exponent, no NUL; returns its length. "1E+2" prints as "100",
  * "0.10" as "0.1", "-0" as "0". */
 size_t num_format(const struct num *a, char out[NUM_TEXT_MAX]);
 
-/* Exact; errors as num_parse, when the exact result does not fit. Ready for UpdateExpression's +
- * and - and for ADD. */
+/* Exact, never rounded. A sum that needs more than 38 digits is refused, and AWS's message for it
+ * is "Number overflow. …" whatever its magnitude: 1E50 + 1 and 1E50 - 1 answer so on the service
+ * (seen by Alternator's test_number.py, which runs there), not "more than 38 significant digits".
+ * Other errors are num_parse's. `out` is left alone on error and may be a or b. Ready for
+ * UpdateExpression's + and - and for ADD. */
 SHEAF_NODISCARD sheaf_rc num_add(const struct num *a, const struct num *b, struct num *out,
                                  sheaf_error *err);
 SHEAF_NODISCARD sheaf_rc num_sub(const struct num *a, const struct num *b, struct num *out,
