@@ -26,7 +26,7 @@ help: ## this text
 	@echo
 	@echo 'Variables, with their values now:'
 	@echo '  TESTS=$(TESTS)  ctest options: make test TESTS="-R key/" runs the tests of one room'
-	@echo '  FUZZ_SECONDS=$(FUZZ_SECONDS)  how long each fuzz target runs; FUZZ_TARGETS="fuzz_x" picks some'
+	@echo '  FUZZ_SECONDS=$(FUZZ_SECONDS)  for each target; FUZZ_TARGETS="fuzz_x" picks some'
 	@echo '  SOAK_CYCLES=$(SOAK_CYCLES)  crash cycles; SOAK_SCALE=$(SOAK_SCALE) multiplies the random tests'
 	@echo '  PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)  where make install goes'
 	@echo
@@ -63,7 +63,7 @@ tsan: ## the same under ThreadSanitizer
 soak: ## crash tests with SOAK_CYCLES, random tests times SOAK_SCALE: hours
 	$(SETUP) test
 	$(call build,dev)
-	@SHEAF_CRASH_CYCLES=$(SOAK_CYCLES) SHEAF_TEST_SCALE=$(SOAK_SCALE) \
+	@SHEAF_CRASH_CYCLES=$(SOAK_CYCLES) CRASH_CYCLES=$(SOAK_CYCLES) SHEAF_TEST_SCALE=$(SOAK_SCALE) \
 		tools/run-tests --long build/dev -L '^(crash|contract|model|unit)$$' $(TESTS)
 
 fuzz: ## run each libFuzzer target for FUZZ_SECONDS
