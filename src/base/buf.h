@@ -34,9 +34,10 @@ static inline uint8_t *buf_room(struct buf *b, size_t n)
 }
 static inline void buf_put(struct buf *b, const void *p, size_t n)
 {
+    if (n == 0) return; /* a buffer without memory has no place to add 0 to */
     uint8_t *to = buf_room(b, n);
     if (!to) return;
-    if (n) memcpy(to, p, n);
+    memcpy(to, p, n);
     b->n += n;
 }
 static inline void buf_put_span(struct buf *b, span s) { buf_put(b, s.p, s.n); }
