@@ -8,14 +8,22 @@
 #include "base/utf8.h"
 #include "value/layout.h"
 
-enum { FEW = 24 }; /* up to here insertion sort wins */
+enum {
+    FEW = 24,        /* up to here insertion sort wins */
+    FIRST_ROOM = 512 /* an ordinary item, so that the buffer need not grow */
+};
 
 void vb_init(struct vb *b, struct ctx *ctx, size_t max_bytes)
 {
-    *b = (struct vb){.ctx = ctx};
+    b->ctx = ctx;
+    b->entries = NULL;
+    b->cap_entries = 0;
     if (max_bytes > INT32_MAX) max_bytes = INT32_MAX; /* offsets are 32 bits */
     buf_init(&b->out, ctx->arena, max_bytes);
     buf_init(&b->scratch, ctx->arena, max_bytes);
+    vb_clear(b);
+    (void)buf_room(&b->out, max_bytes < FIRST_ROOM ? max_bytes : FIRST_ROOM);
+    buf_clear(&b->out); /* when that failed, the first write will notice */
 }
 
 void vb_clear(struct vb *b)
@@ -46,26 +54,35 @@ static bool misuse(struct vb *b, const char *what)
     return false;
 }
 
-static bool put(struct vb *b, const void *p, size_t n)
+/* Room for n bytes at the end, NULL when there is none. */
+static uint8_t *room(struct vb *b, size_t n)
 {
-    buf_put(&b->out, p, n);
-    if (!b->out.failed) return true;
-    vb_fail(b, err_nomem(b->ctx->err));
-    return false;
+    uint8_t *to = buf_room(&b->out, n);
+    if (!to) vb_fail(b, err_nomem(b->ctx->err));
+    return to;
 }
 
-static bool put_field(struct vb *b, span s)
+static bool put(struct vb *b, const void *p, size_t n)
 {
-    uint8_t head[5];
-    uint32_t n = put_varint(head, (uint32_t)s.n);
-    uint8_t *to = s.n > INT32_MAX ? NULL : buf_room(&b->out, n + s.n);
-    if (!to) {
-        vb_fail(b, err_nomem(b->ctx->err));
-        return false;
-    }
-    memcpy(to, head, n);
-    if (s.n) memcpy(to + n, s.p, s.n);
-    b->out.n += n + s.n;
+    uint8_t *to = room(b, n);
+    if (!to) return false;
+    memcpy(to, p, n);
+    b->out.n += n;
+    return true;
+}
+
+/* A length and that many bytes, behind a tag when it is not VAL_NONE: one look for room, since
+ * this is most of what building an item is. */
+static bool put_field(struct vb *b, enum val_type tag, span s)
+{
+    assert(s.n <= INT32_MAX);
+    size_t n = (tag != VAL_NONE) + varint_bytes((uint32_t)s.n) + s.n;
+    uint8_t *to = room(b, n);
+    if (!to) return false;
+    if (tag != VAL_NONE) *to++ = (uint8_t)tag;
+    to += put_varint(to, (uint32_t)s.n);
+    if (s.n) memcpy(to, s.p, s.n);
+    b->out.n += n;
     return true;
 }
 
@@ -88,7 +105,7 @@ static bool push_entry(struct vb *b, size_t field_n)
 {
     if (b->n_entries == b->cap_entries && !grow_entries(b)) return false;
     uint32_t at = (uint32_t)b->out.n;
-    uint32_t head = field_n < 0x80 ? 1 : field_n < 0x4000 ? 2 : field_n < 0x200000 ? 3 : 4;
+    uint32_t head = varint_bytes((uint32_t)field_n);
     b->entries[b->n_entries++] = (struct vb_entry){at, 0, at + head, (uint32_t)field_n};
     return true;
 }
@@ -122,11 +139,10 @@ static void put_scalar(struct vb *b, enum val_type type, span bytes)
     }
     b->size += bytes.n;
     if (b->depth > 0 && (unsigned)top(b)->type == (unsigned)type + (VAL_SS - VAL_S)) {
-        if (push_entry(b, bytes.n)) put_field(b, bytes);
+        if (push_entry(b, bytes.n)) put_field(b, VAL_NONE, bytes);
         return;
     }
-    uint8_t tag = (uint8_t)type;
-    if (open_value(b) && put(b, &tag, 1)) put_field(b, bytes);
+    if (open_value(b)) put_field(b, type, bytes);
 }
 
 static void put_tag(struct vb *b, uint8_t tag)
@@ -152,7 +168,7 @@ void vb_name(struct vb *b, span name)
         return;
     }
     b->size += name.n;
-    if (push_entry(b, name.n) && put_field(b, name)) top(b)->has_name = true;
+    if (push_entry(b, name.n) && put_field(b, VAL_NONE, name)) top(b)->has_name = true;
 }
 
 void vb_s(struct vb *b, span text)

@@ -36,7 +36,7 @@ struct vb {
     struct vb_level levels[LIMIT_NESTING + 1];
 };
 
-/* `max_bytes` is the ceiling of the encoding. Takes no memory yet. */
+/* `max_bytes` is the ceiling of the encoding. */
 void vb_init(struct vb *b, struct ctx *ctx, size_t max_bytes);
 /* Forgets what was built but keeps the memory (which must still live: same arena, not reset). The
  * bytes of an earlier vb_finish are overwritten. */

@@ -49,6 +49,11 @@ static inline uint32_t take_varint(const uint8_t **p)
     }
 }
 
+static inline uint32_t varint_bytes(uint32_t x)
+{
+    return x < 0x80 ? 1 : x < 0x4000 ? 2 : x < 0x200000 ? 3 : x < 0x10000000 ? 4 : 5;
+}
+
 /* Writes a varint at most 5 bytes long; returns its length. */
 static inline uint32_t put_varint(uint8_t *p, uint32_t x)
 {

@@ -120,6 +120,27 @@ static void test_utf8__table(void **state)
     }
 }
 
+/* Texts longer than a word, at every offset, against the rule byte by byte. */
+static void test_utf8__counts_units_of_long_texts(void **state)
+{
+    (void)state;
+    static const char *const letters[] = {"a", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9D\x84\x9E"};
+    static const size_t units[] = {1, 1, 1, 2};
+    struct rng r;
+    rng_init(&r, test_seed(16));
+    for (uint64_t round = 0; round < test_rounds(500); round++) {
+        char text[512];
+        size_t n = 0, want = 0;
+        for (uint64_t k = rng_below(&r, 100); k-- > 0;) {
+            uint64_t which = rng_below(&r, 4);
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s", letters[which]);
+            want += units[which];
+        }
+        assert_true(utf8_check(SPAN(text, n)));
+        assert_int_equal(utf8_utf16_units(SPAN(text, n)), want);
+    }
+}
+
 static void test_clock__manual_moves_only_when_told(void **state)
 {
     (void)state;
@@ -161,6 +182,7 @@ int main(void)
         cmocka_unit_test(test_err__cuts_long_messages_at_a_character),
         cmocka_unit_test(test_err__every_code_has_a_name),
         cmocka_unit_test(test_utf8__table),
+        cmocka_unit_test(test_utf8__counts_units_of_long_texts),
         cmocka_unit_test(test_clock__manual_moves_only_when_told),
         cmocka_unit_test(test_rng__repeats_and_spreads),
     };
