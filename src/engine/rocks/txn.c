@@ -1,0 +1,307 @@
+/* Turns begin, get, put and their kin into reads of RocksDB and a log of writes for commit.c.
+ *
+ * Know before editing: a get in RW mode reads the newest bytes, without a snapshot, and is made
+ * true afterwards by the commit's check. For that the position that it reads at is taken first
+ * (`written`: every commit up to it is in RocksDB already) and the bytes second. */
+#include "base/mem.h"
+#include "engine/rocks/rocks.h"
+
+#include <assert.h>
+
+static const struct sheaf_engine_caps caps = {
+    .max_key = ROCKS_KEY_MAX,
+    .max_value = ROCKS_VALUE_MAX,
+    .max_txn_bytes = ROCKS_TXN_MAX,
+    .is_durable = true,
+    .can_checkpoint = true,
+};
+
+void rocks_caps(const sheaf_engine *e, struct sheaf_engine_caps *caps_out)
+{
+    (void)e;
+    *caps_out = caps;
+}
+
+/* ---- begin and end ---- */
+
+static struct rocks_txn *new_txn(struct rocks *e)
+{
+    struct rocks_txn *t = mem_zalloc(sizeof *t);
+    if (!t) return NULL;
+    t->base.ops = &rocks_ops;
+    t->engine = e;
+    eng_writes_init(&t->writes, &caps);
+    eng_reads_init(&t->reads);
+    t->pins = t->few;
+    t->cap_pins = sizeof t->few / sizeof *t->few;
+    return t;
+}
+
+static void free_txn(struct rocks_txn *t)
+{
+    assert(t->n_pins == 0 && !t->moment);
+    if (t->pins != t->few) mem_free(t->pins);
+    if (t->batch) rocksdb_writebatch_destroy(t->batch);
+    if (t->at_moment) rocksdb_readoptions_destroy(t->at_moment);
+    eng_reads_deinit(&t->reads);
+    eng_writes_deinit(&t->writes);
+    mem_free(t);
+}
+
+static struct rocks_txn *take_txn(struct rocks *e)
+{
+    pthread_mutex_lock(&e->pool_mutex);
+    struct rocks_txn *t = e->free_txns;
+    if (t) {
+        e->free_txns = t->next_free;
+        e->n_free_txns--;
+    }
+    e->n_live++;
+    pthread_mutex_unlock(&e->pool_mutex);
+    return t;
+}
+
+/* Keeps t (NULL: there is none) for the next transaction when there is room. */
+static void give_txn(struct rocks *e, struct rocks_txn *t)
+{
+    pthread_mutex_lock(&e->pool_mutex);
+    assert(e->n_live > 0);
+    e->n_live--;
+    if (t && e->n_free_txns < ROCKS_POOL_MAX) {
+        t->next_free = e->free_txns;
+        e->free_txns = t;
+        e->n_free_txns++;
+        t = NULL;
+    }
+    pthread_mutex_unlock(&e->pool_mutex);
+    if (t) free_txn(t);
+}
+
+void rocks_txns_deinit(struct rocks *e)
+{
+    while (e->free_txns) {
+        struct rocks_txn *t = e->free_txns;
+        e->free_txns = t->next_free;
+        free_txn(t);
+    }
+    e->n_free_txns = 0;
+}
+
+static void start_moment(struct rocks_txn *t)
+{
+    if (!t->at_moment) t->at_moment = rocksdb_readoptions_create();
+    t->moment = rocksdb_create_snapshot(t->engine->db);
+    rocksdb_readoptions_set_snapshot(t->at_moment, t->moment);
+}
+
+static void end_moment(struct rocks_txn *t)
+{
+    rocksdb_readoptions_set_snapshot(t->at_moment, NULL);
+    rocksdb_release_snapshot(t->engine->db, t->moment);
+    t->moment = NULL;
+}
+
+sheaf_rc rocks_begin(sheaf_engine *base, enum sheaf_txn_mode mode, sheaf_txn **txn_out,
+                     sheaf_error *err)
+{
+    struct rocks *e = rocks_of(base);
+    *txn_out = NULL;
+    TRY(rocks_check(e, err));
+    struct rocks_txn *t = take_txn(e);
+    if (!t) t = new_txn(e);
+    if (!t) {
+        give_txn(e, NULL);
+        return err_nomem(err);
+    }
+    assert(t->writes.n == 0 && t->reads.n == 0 && !t->moment);
+    t->mode = mode;
+    if (mode != SHEAF_TXN_RW) start_moment(t);
+    *txn_out = &t->base;
+    return SHEAF_OK;
+}
+
+/* What one big transaction needed is not kept for all the small ones after it. */
+static void shrink(struct rocks_txn *t)
+{
+    size_t n = 0;
+    if (t->batch) (void)rocksdb_writebatch_data(t->batch, &n);
+    if (n > ROCKS_KEEP_BYTES) {
+        rocksdb_writebatch_destroy(t->batch);
+        t->batch = NULL;
+    }
+    if (t->writes.log.cap > ROCKS_KEEP_BYTES)
+        eng_writes_deinit(&t->writes);
+    else
+        eng_writes_clear(&t->writes);
+    if (t->cap_pins * sizeof *t->pins > ROCKS_KEEP_BYTES) {
+        mem_free(t->pins);
+        t->pins = t->few;
+        t->cap_pins = sizeof t->few / sizeof *t->few;
+    }
+}
+
+void rocks_txn_end(struct rocks_txn *t)
+{
+    for (size_t i = 0; i < t->n_pins; i++) rocksdb_pinnableslice_destroy(t->pins[i]);
+    t->n_pins = 0;
+    if (t->moment) end_moment(t);
+    if (t->reads.has_begun) eng_reads_deinit(&t->reads);
+    t->has_del_range = false;
+    shrink(t);
+    give_txn(t->engine, t);
+}
+
+void rocks_rollback(sheaf_txn *base) { rocks_txn_end(rocks_txn_of(base)); }
+
+/* ---- reads ---- */
+
+static sheaf_rc check_key(const sheaf_engine_key *key, sheaf_error *err)
+{
+    if (key->s.n <= ROCKS_S_MAX) return SHEAF_OK;
+    return err_set(err, SHEAF_TOO_LARGE,
+                   "the key has %zu bytes, more than the engine's max_key of %d",
+                   key->s.n + SHEAF_PLACE_BYTES, (int)ROCKS_KEY_MAX);
+}
+
+static rocksdb_pinnableslice_t *get_pinned(struct rocks *e, const rocksdb_readoptions_t *how,
+                                           const sheaf_engine_key *key, char **message_out)
+{
+    uint8_t bytes[ROCKS_KEY_MAX];
+    size_t n = rocks_key(bytes, key);
+    return rocksdb_get_pinned(e->db, how, (const char *)bytes, n, message_out);
+}
+
+static span pinned_value(const rocksdb_pinnableslice_t *pin)
+{
+    size_t n = 0;
+    const char *p = rocksdb_pinnableslice_value(pin, &n);
+    return rocks_found(p, n);
+}
+
+static sheaf_rc make_room(struct rocks_txn *t, size_t more, sheaf_error *err)
+{
+    if (t->cap_pins - t->n_pins >= more) return SHEAF_OK;
+    size_t need = t->n_pins + more, cap = t->cap_pins * 2 > need ? t->cap_pins * 2 : need;
+    if (cap > SIZE_MAX / sizeof *t->pins) return err_nomem(err);
+    rocksdb_pinnableslice_t **old = t->pins == t->few ? NULL : t->pins;
+    rocksdb_pinnableslice_t **pins = mem_realloc(old, cap * sizeof *pins);
+    if (!pins) return err_nomem(err);
+    if (!old) memcpy(pins, t->few, t->n_pins * sizeof *pins);
+    t->pins = pins;
+    t->cap_pins = cap;
+    return SHEAF_OK;
+}
+
+static sheaf_rc protect(struct rocks_txn *t, const sheaf_engine_key *key, sheaf_error *err)
+{
+    struct rocks *e = t->engine;
+    if (!t->reads.has_begun)
+        eng_reads_start(&t->reads, atomic_load_explicit(&e->written, memory_order_acquire));
+    return eng_reads_add(&t->reads, &e->conflicts, key, err);
+}
+
+static sheaf_rc get_one(struct rocks_txn *t, const sheaf_engine_key *key, span *value_out,
+                        sheaf_error *err)
+{
+    TRY(check_key(key, err));
+    const rocksdb_readoptions_t *how = t->at_moment;
+    if (t->mode == SHEAF_TXN_RW) {
+        TRY(protect(t, key, err));
+        how = t->engine->h.latest;
+    }
+    char *message = NULL;
+    rocksdb_pinnableslice_t *pin = get_pinned(t->engine, how, key, &message);
+    if (message) return rocks_fail(err, message, "cannot read");
+    if (!pin) return SHEAF_OK;
+    assert(t->n_pins < t->cap_pins);
+    t->pins[t->n_pins++] = pin;
+    *value_out = pinned_value(pin);
+    return SHEAF_OK;
+}
+
+sheaf_rc rocks_get(sheaf_txn *base, size_t n, const sheaf_engine_key keys[], span values_out[],
+                   sheaf_error *err)
+{
+    struct rocks_txn *t = rocks_txn_of(base);
+    for (size_t i = 0; i < n; i++) values_out[i] = SPAN_NONE;
+    TRY(make_room(t, n, err));
+    for (size_t i = 0; i < n; i++) TRY(get_one(t, &keys[i], &values_out[i], err));
+    return SHEAF_OK;
+}
+
+sheaf_rc rocks_guard(sheaf_txn *base, const sheaf_engine_key *key, sheaf_error *err)
+{
+    struct rocks_txn *t = rocks_txn_of(base);
+    TRY(check_key(key, err));
+    return t->mode == SHEAF_TXN_RW ? protect(t, key, err) : SHEAF_OK;
+}
+
+/* RocksDB's newest sequence is read inside the call: whatever was committed before is in. */
+sheaf_rc rocks_read(sheaf_engine *base, const sheaf_engine_key *key, span *value_out,
+                    void **pin_out, sheaf_error *err)
+{
+    struct rocks *e = rocks_of(base);
+    *value_out = SPAN_NONE;
+    *pin_out = NULL;
+    TRY(rocks_check(e, err));
+    TRY(check_key(key, err));
+    char *message = NULL;
+    rocksdb_pinnableslice_t *pin = get_pinned(e, e->h.latest, key, &message);
+    if (message) return rocks_fail(err, message, "cannot read");
+    if (!pin) return SHEAF_OK;
+    *value_out = pinned_value(pin);
+    *pin_out = pin;
+    return SHEAF_OK;
+}
+
+void rocks_read_done(sheaf_engine *e, void *pin)
+{
+    (void)e;
+    if (pin) rocksdb_pinnableslice_destroy(pin);
+}
+
+/* ---- writes ---- */
+
+static sheaf_rc check_writable(const struct rocks_txn *t, sheaf_error *err)
+{
+    if (t->mode == SHEAF_TXN_RW) return SHEAF_OK;
+    return err_set(err, SHEAF_UNSUPPORTED, "a snapshot transaction cannot write");
+}
+
+sheaf_rc rocks_put(sheaf_txn *base, const sheaf_engine_key *key, span value, sheaf_error *err)
+{
+    struct rocks_txn *t = rocks_txn_of(base);
+    TRY(check_writable(t, err));
+    return eng_writes_put(&t->writes, key, value, err);
+}
+
+sheaf_rc rocks_del(sheaf_txn *base, const sheaf_engine_key *key, sheaf_error *err)
+{
+    struct rocks_txn *t = rocks_txn_of(base);
+    TRY(check_writable(t, err));
+    return eng_writes_del(&t->writes, key, err);
+}
+
+sheaf_rc rocks_del_range(sheaf_txn *base, const sheaf_place *p, span lo, span hi, sheaf_error *err)
+{
+    struct rocks_txn *t = rocks_txn_of(base);
+    TRY(check_writable(t, err));
+    TRY(eng_writes_del_range(&t->writes, p, lo, hi, err));
+    t->has_del_range = true;
+    return SHEAF_OK;
+}
+
+sheaf_rc rocks_add(sheaf_txn *base, const sheaf_engine_key *key, size_t n, const int64_t deltas[],
+                   sheaf_error *err)
+{
+    struct rocks_txn *t = rocks_txn_of(base);
+    TRY(check_writable(t, err));
+    return eng_writes_add(&t->writes, key, n, deltas, err);
+}
+
+sheaf_rc rocks_append(sheaf_txn *base, const sheaf_place *log, span value, sheaf_error *err)
+{
+    struct rocks_txn *t = rocks_txn_of(base);
+    TRY(check_writable(t, err));
+    return eng_writes_append(&t->writes, log, value, err);
+}
