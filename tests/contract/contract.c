@@ -381,13 +381,36 @@ bool wait_for(atomic_uint *counter, unsigned n)
     return true;
 }
 
+static void *begin_together(void *arg)
+{
+    struct thread_start *s = arg;
+    pthread_barrier_wait(s->barrier);
+    return s->body(s->arg);
+}
+
+void threads_start(struct threads *g, size_t n, void *(*body)(void *), void *args, size_t size)
+{
+    assert_in_range(n, 1, MAX_THREADS);
+    assert_int_equal(pthread_barrier_init(&g->barrier, NULL, (unsigned)n + 1), 0);
+    g->n = n;
+    for (size_t i = 0; i < n; i++) {
+        g->start[i] = (struct thread_start){body, (char *)args + i * size, &g->barrier};
+        assert_int_equal(pthread_create(&g->thread[i], NULL, begin_together, &g->start[i]), 0);
+    }
+    pthread_barrier_wait(&g->barrier);
+}
+
+void threads_join(struct threads *g)
+{
+    for (size_t i = 0; i < g->n; i++) assert_int_equal(pthread_join(g->thread[i], NULL), 0);
+    pthread_barrier_destroy(&g->barrier);
+}
+
 void run_threads(size_t n, void *(*body)(void *), void *args, size_t size)
 {
-    pthread_t threads[MAX_THREADS];
-    assert_in_range(n, 1, MAX_THREADS);
-    for (size_t i = 0; i < n; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, body, (char *)args + i * size), 0);
-    for (size_t i = 0; i < n; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    struct threads g;
+    threads_start(&g, n, body, args, size);
+    threads_join(&g);
 }
 
 /* ---- the program ---- */
@@ -425,7 +448,7 @@ static sheaf_rc open_plant(const char *directory, sheaf_engine **out, sheaf_erro
     return plant_open(planted, out, err);
 }
 
-static const struct engine_kind plant_kind = {"plant", open_plant, 400000, false};
+static const struct engine_kind plant_kind = {"plant", open_plant, 100000, false};
 
 /* Runs the suite in a child that writes to `log`; its exit status, or -1 when it died. */
 static int run_plant(enum plant p, const char *log)
@@ -434,7 +457,7 @@ static int run_plant(enum plant p, const char *log)
     pid_t pid = fork();
     if (pid == 0) {
         if (!freopen(log, "w", stdout) || dup2(fileno(stdout), STDERR_FILENO) < 0) _exit(99);
-        setenv("SHEAF_TEST_SCALE", "0.05", 1);
+        setenv("SHEAF_TEST_SCALE", "0.2", 1);
         alarm(120); /* a plant may well make a case run for ever */
         planted = p;
         int failed = run_kind(&plant_kind);

@@ -133,7 +133,20 @@ void assert_no_notes(struct notes *notes);
 bool wait_for(atomic_uint *counter, unsigned n);
 
 enum { MAX_THREADS = 16 };
-/* Runs n threads; each gets args + i * size. */
+/* Threads that all begin together; each gets args + i * size. Caller's storage until joined. */
+struct threads {
+    pthread_t thread[MAX_THREADS];
+    struct thread_start {
+        void *(*body)(void *);
+        void *arg;
+        pthread_barrier_t *barrier;
+    } start[MAX_THREADS];
+    pthread_barrier_t barrier;
+    size_t n;
+};
+void threads_start(struct threads *g, size_t n, void *(*body)(void *), void *args, size_t size);
+void threads_join(struct threads *g);
+/* Both. */
 void run_threads(size_t n, void *(*body)(void *), void *args, size_t size);
 
 #endif
