@@ -173,12 +173,6 @@ void mem_store_publish(struct mem_store *s, struct mem_build *b)
     if (atomic_fetch_sub_explicit(&old->pins, 1, memory_order_acq_rel) == 1) release(s, old);
 }
 
-void mem_store_abort(struct mem_store *s, struct mem_build *b)
-{
-    (void)s;
-    mem_build_abort(b);
-}
-
 void mem_store_deinit(struct mem_store *s)
 {
     release_all(s);
