@@ -37,6 +37,7 @@ static sheaf_rc fail_errno(sheaf_error *err, const char *what, const char *path)
 
 char *rocks_dir_join(const char *path, const char *name)
 {
+    assert(path && name && !strchr(name, '/'));
     size_t n = strlen(path), m = strlen(name);
     char *joined = mem_alloc(n + 1 + m + 1);
     if (!joined) return NULL;
@@ -189,6 +190,7 @@ static sheaf_rc check_directory(const char *path, bool *has_format_out, sheaf_er
  * empty. */
 static sheaf_rc fail_in_use(const struct rocks_dir *d, int fd, sheaf_error *err)
 {
+    assert(fd >= 0 && d->lock_fd < 0);
     char text[200] = "";
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
     char *owner = n > 0 ? strchr(text, '\n') : NULL;
@@ -301,6 +303,7 @@ static sheaf_rc prepare(struct rocks_dir *d, const char *owner, sheaf_error *err
 {
     bool has_format;
     TRY(lock_directory(d, owner, err));
+    assert(d->lock_fd >= 0);
     /* Again, now that nobody else can be creating it. */
     TRY(check_directory(d->path, &has_format, err));
     if (!has_format) TRY(rocks_dir_write_format(d->path, err));

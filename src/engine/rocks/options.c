@@ -13,6 +13,7 @@
 #include "engine/rocks/rocks.h"
 
 #include <assert.h>
+#include <limits.h>
 
 enum {
     RECOVER_POINT_IN_TIME = 2, /* rocksdb/options.h, WALRecoveryMode */
@@ -65,7 +66,8 @@ static void set_writes(rocksdb_options_t *to, const struct sheaf_rocks_options *
 
 static void set_files(rocksdb_options_t *to, const struct sheaf_rocks_options *o)
 {
-    rocksdb_options_set_max_open_files(to, (int)or_default(o->max_open_files, 1024));
+    uint64_t files = or_default(o->max_open_files, 1024);
+    rocksdb_options_set_max_open_files(to, files < INT_MAX ? (int)files : INT_MAX);
     rocksdb_options_set_compression(to,
                                     o->use_lz4 ? rocksdb_lz4_compression : rocksdb_no_compression);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(to, 1);

@@ -106,10 +106,13 @@ struct rocks {
     atomic_uint_least64_t commits, conflict_count;
     struct rocks_sync sync;
 
-    pthread_mutex_t pool_mutex; /* transactions and cursors kept for the next one */
+    /* Transactions and cursors kept for the next one. The spare saves a lone thread the mutex. */
+    _Atomic(struct rocks_txn *) spare_txn;
+    pthread_mutex_t pool_mutex;
     struct rocks_txn *free_txns;
     struct rocks_cursor *free_cursors;
-    size_t n_free_txns, n_free_cursors, n_live;
+    size_t n_free_txns, n_free_cursors;
+    size_t n_txns; /* that there are, in use or kept */
 };
 
 static inline struct rocks_txn *rocks_txn_of(sheaf_txn *t) { return (struct rocks_txn *)t; }
@@ -170,7 +173,7 @@ void rocks_cursor_close(sheaf_cursor *c);
 void rocks_cursors_deinit(struct rocks *e);
 
 /* durable.c */
-bool rocks_sync_init(struct rocks_sync *s);
+void rocks_sync_init(struct rocks_sync *s);
 /* Settles every waiter and stops the thread; the database is still open. */
 void rocks_sync_stop(struct rocks *e);
 void rocks_sync_deinit(struct rocks_sync *s);
