@@ -21,7 +21,7 @@ struct engine_kind {
     const char *name;
     sheaf_rc (*open)(const char *directory, sheaf_engine **out, sheaf_error *err);
     uint64_t model_operations;
-    bool only_threads; /* injects conflicts: only the cases that go through the run loop */
+    enum { ALL_CASES, ONLY_THREADS, NO_THREADS } which; /* threads: what goes by the run loop */
 };
 
 struct world {

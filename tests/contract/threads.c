@@ -298,7 +298,7 @@ static void test_snapshot__never_sees_half_a_transaction(void **state)
     struct notes notes = {0};
     atomic_bool stop = false;
     set_numbers(w, 0, ACCOUNTS, START);
-    make_jobs(jobs, N, w, &notes, test_rounds(5000));
+    make_jobs(jobs, N, w, &notes, test_rounds(3000));
     make_jobs(watchers, 2, w, &notes, 0);
     for (int i = 0; i < 2; i++) watchers[i].stop = &stop;
     threads_start(&threads, 2, sum_watcher, watchers, sizeof watchers[0]);
@@ -425,7 +425,7 @@ static void test_read__is_whole_and_never_goes_back(void **state)
     struct threads threads;
     struct notes notes = {0};
     atomic_bool stop = false;
-    make_jobs(&writer, 1, w, &notes, test_rounds(30000));
+    make_jobs(&writer, 1, w, &notes, test_rounds(15000));
     make_jobs(readers, 3, w, &notes, 0);
     for (int i = 0; i < 3; i++) readers[i].stop = &stop;
     threads_start(&threads, 3, self_reader, readers, sizeof readers[0]);
