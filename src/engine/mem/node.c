@@ -1,7 +1,7 @@
 /* Turns one node's sorted keys into positions and keeps its prefix and heads true.
  *
- * Know before editing: plen may be shorter than the prefix the keys really share (removing keys does
- * not lengthen it), never longer. */
+ * Know before editing: plen may be shorter than the prefix the keys really share (removing keys
+ * does not lengthen it), never longer. */
 #include "engine/mem/node.h"
 
 size_t mem_lcp(span a, span b, size_t max)
@@ -51,8 +51,8 @@ static span prefix_of(struct mem_node *n)
                                      : SPAN(mem_keys(n)[mem_first(n)]->bytes, n->plen);
 }
 
-/* <0: the key comes before every key with the node's prefix; >0: after; 0: it has the prefix. A long
- * prefix is in the first key; what is in the node decides most searches without touching that. */
+/* <0: the key comes before every key with the node's prefix; >0: after; 0: it has the prefix. A
+ * long prefix is in the first key; mostly what is in the node decides without touching that. */
 static int cmp_prefix(span key, struct mem_node *node)
 {
     size_t near = node->plen < MEM_PREFIX_MAX ? node->plen : MEM_PREFIX_MAX;

@@ -1,15 +1,15 @@
 /* Turns one published tree and a row of changes into the next tree.
  *
- * Know before editing: a build may run out of memory anywhere, and is then thrown away as a whole by
- * walking what it made (birth == number). So at every point where an allocation can fail, each
+ * Know before editing: a build may run out of memory anywhere, and is then thrown away as a whole
+ * by walking what it made (birth == number). So at every point where an allocation can fail, each
  * object the build made must be reachable from build.tree.root exactly once, or be in the hands of
  * the function that fails. Nothing else needs to be undone. */
 #include "engine/mem/node.h"
 
 #include "base/mem.h"
 
-/* What one change can take out of the tree: per level a copied node, a joined one and its separator,
- * and the records of one leaf. */
+/* What one change can take out of the tree: per level a copied node, a joined one and its
+ * separator, and the records of one leaf. */
 enum { DEAD_PER_CHANGE = 4 * MEM_HEIGHT_MAX + MEM_LEAF_MAX, CHUNK_MAX = 8192 };
 
 void mem_build_init(struct mem_build *b, const struct mem_tree *from, uint64_t number,
@@ -181,8 +181,8 @@ static struct mem_node *grow(struct mem_build *b)
     return root;
 }
 
-/* Splits *node, which is full and the child `at` of *parent (no parent: it is the root), and goes on
- * with the half where the key belongs. */
+/* Splits *node, which is full and the child `at` of *parent (no parent: it is the root), and goes
+ * on with the half where the key belongs. */
 static bool make_room(struct mem_build *b, struct mem_node **parent, struct mem_node **node,
                       span key, unsigned wanted)
 {
@@ -196,8 +196,8 @@ static bool make_room(struct mem_build *b, struct mem_node **parent, struct mem_
     return true;
 }
 
-/* The build's own leaf where the key belongs, with room for it unless it is there already. Full inner
- * nodes are split on the way down, so that a split below always finds room above. */
+/* The build's own leaf where the key belongs, with room for it unless it is there already. Full
+ * inner nodes are split on the way down, so that a split below always finds room above. */
 static struct mem_node *leaf_for(struct mem_build *b, span key, unsigned *at_out,
                                  bool *is_there_out)
 {
@@ -287,8 +287,8 @@ static void scatter(const struct pair *p, unsigned from, unsigned end, struct me
     mem_node_rehead(to);
 }
 
-/* Joins the children l and l + 1 of the parent: into one when that leaves it room to grow, else each
- * gets half. All three become the build's own. */
+/* Joins the children l and l + 1 of the parent: into one when that leaves it room to grow, else
+ * each gets half. All three become the build's own. */
 static bool join(struct mem_build *b, struct mem_node *parent, unsigned l)
 {
     struct mem_node **children = mem_children(parent);

@@ -18,8 +18,9 @@
  * equal. There a point lookup also has print[i], 8 bits of a hash of key i, so that it seldom
  * touches a record in vain.
  *
- * Lifetimes are intervals, not counts: an object is *born* in one build and dies in a later one (see
- * store.h for who frees it). Copying a node therefore touches none of the objects it points to. */
+ * Lifetimes are intervals, not counts: an object is *born* in one build and dies in a later one
+ * (see store.h for who frees it). Copying a node therefore touches none of the objects it points
+ * to. */
 #ifndef ENGINE_MEM_TREE_H
 #define ENGINE_MEM_TREE_H
 
@@ -153,8 +154,8 @@ bool mem_build_cut(struct mem_build *b, struct mem_cut *cut) __attribute__((warn
 void mem_tree_free(struct mem_tree *t);
 
 /* Looks at everything. `complain` gets the key nearest to the trouble (p == NULL: none) and what is
- * wrong; returning false ends the walk. *bytes_out: what the nodes and records take. Returns whether
- * all was well. `number` is that of the build that made the tree. */
+ * wrong; returning false ends the walk. *bytes_out: what the nodes and records take. Returns
+ * whether all was well. `number` is that of the build that made the tree. */
 struct mem_checker {
     bool (*complain)(void *ctx, span key, const char *what);
     void *ctx;

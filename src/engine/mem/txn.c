@@ -1,9 +1,9 @@
 /* Turns a transaction's calls into reads of one version, a log of writes, and at commit the next
  * version.
  *
- * Know before editing: everything an RW transaction reads comes from one version, pinned at its first
- * read together with the position that the conflict check compares with. So a body never sees two
- * moments at once, even when its commit will be refused. */
+ * Know before editing: everything an RW transaction reads comes from one version, pinned at its
+ * first read together with the position that the conflict check compares with. So a body never sees
+ * two moments at once, even when its commit will be refused. */
 #include "engine/mem/mem.h"
 
 #include "base/mem.h"
