@@ -1,4 +1,6 @@
-/* Turns the whole store into less of it, a copy of it, figures about it, and complaints about it. */
+/* Turns the whole store into less of it, a copy of it, figures and complaints about it.
+ *
+ * Know before editing: nothing here may make RocksDB flush its memtable (options.c says why). */
 #include "base/mem.h"
 #include "engine/rocks/rocks.h"
 
@@ -81,7 +83,9 @@ static sheaf_rc copy_db(struct rocks *e, const char *to, sheaf_error *err)
     char *message = NULL;
     rocksdb_checkpoint_t *checkpoint = rocksdb_checkpoint_object_create(e->db, &message);
     if (message) return rocks_fail(err, message, "cannot begin the copy");
-    rocksdb_checkpoint_create(checkpoint, to, 0, &message);
+    /* Never by a flush, which would begin a new log before the old one is synced (commit.c): the
+     * copy gets a copy of the log. */
+    rocksdb_checkpoint_create(checkpoint, to, UINT64_MAX, &message);
     rocksdb_checkpoint_object_destroy(checkpoint);
     return message ? rocks_fail(err, message, "cannot make the copy") : SHEAF_OK;
 }

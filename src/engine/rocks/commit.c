@@ -13,7 +13,8 @@
  * without writes takes no number.
  *
  * Know before editing: a write that failed may still be in the log and come back at the next
- * opening. It is answered with SHEAF_UNKNOWN_OUTCOME and nothing goes through the handle after it. */
+ * opening. It is answered with SHEAF_UNKNOWN_OUTCOME, and nothing goes through the handle after
+ * it. */
 #include "engine/rocks/rocks.h"
 
 #include <assert.h>
@@ -131,6 +132,37 @@ static void stamp_writes(struct rocks_txn *t, sheaf_position position)
     }
 }
 
+/* A log full enough is synced, and only then RocksDB may begin the next one. If RocksDB did this by
+ * itself, the next log could reach the disk before the tail of this one, and a power cut would keep
+ * a commit and lose one before it, which it may have read: recovery takes a log that ends early,
+ * but at a commit, for a whole one. Under commit_mutex; the commit itself is made already, so a
+ * failure is told to the next one. */
+static void end_log(struct rocks *e)
+{
+    char *message = NULL;
+    if (!e->plant_skip_sync) rocksdb_flush_wal(e->db, 1, &message);
+    if (!message) {
+        rocks_raise_durable(e, atomic_load_explicit(&e->written, memory_order_relaxed));
+        rocksdb_flushoptions_t *how = rocksdb_flushoptions_create();
+        rocksdb_flushoptions_set_wait(how, 0);
+        rocksdb_flush(e->db, how, &message);
+        rocksdb_flushoptions_destroy(how);
+    }
+    e->log_bytes = 0;
+    if (!message) return;
+    rocksdb_free(message);
+    rocks_poison(e);
+}
+
+/* What a batch takes in the log and, with what RocksDB keeps beside each entry, in memory. */
+static uint64_t batch_bytes(rocksdb_writebatch_t *batch)
+{
+    enum { PER_ENTRY = 96 };
+    size_t n = 0;
+    (void)rocksdb_writebatch_data(batch, &n);
+    return n + (uint64_t)rocksdb_writebatch_count(batch) * PER_ENTRY;
+}
+
 /* Under commit_mutex. Readers may see the bytes from here on, so `visible` goes first. */
 static sheaf_rc write_batch(struct rocks_txn *t, sheaf_position position, sheaf_error *err)
 {
@@ -149,6 +181,8 @@ static sheaf_rc write_batch(struct rocks_txn *t, sheaf_position position, sheaf_
     stamp_writes(t, position);
     atomic_store_explicit(&e->written, position, memory_order_release);
     atomic_fetch_add_explicit(&e->commits, 1, memory_order_relaxed);
+    e->log_bytes += batch_bytes(t->batch);
+    if (e->log_bytes >= e->log_limit) end_log(e);
     return SHEAF_OK;
 }
 

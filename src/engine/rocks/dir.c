@@ -310,6 +310,8 @@ static sheaf_rc prepare(struct rocks_dir *d, const char *owner, sheaf_error *err
     TRY(open_promise(d, err));
     TRY(check_database(d, err));
     if (access(d->db, F_OK) != 0) TRY(rocks_dir_make(d->db, err));
+    /* A process that died while creating may have left names that are not synced yet. */
+    TRY(sync_directory(d->path, err));
     sweep_empty_logs(d->db);
     return SHEAF_OK;
 }
@@ -327,7 +329,8 @@ static sheaf_rc find_directory(const char *path, bool must_exist, sheaf_error *e
     TRY(check_directory(path, &has_format, err));
     if (must_exist && !has_format)
         return err_set(err, SHEAF_VALIDATION, "%s holds no Sheaf data", path);
-    return SHEAF_OK;
+    /* FORMAT is written after the parent was synced; without it nobody knows. */
+    return has_format ? SHEAF_OK : sync_parent(path, err);
 }
 
 sheaf_rc rocks_dir_open(struct rocks_dir *d, const char *path, bool must_exist, const char *owner,

@@ -52,6 +52,16 @@ void rocks_poison(struct rocks *e)
     atomic_store_explicit(&e->is_poisoned, true, memory_order_release);
 }
 
+/* A log that ends is synced beside the flushes here, so the higher one stays. */
+void rocks_raise_durable(struct rocks *e, sheaf_position position)
+{
+    assert(position <= atomic_load(&e->written));
+    uint_least64_t now = atomic_load_explicit(&e->durable, memory_order_relaxed);
+    while (now < position &&
+           !atomic_compare_exchange_weak_explicit(&e->durable, &now, position, memory_order_release,
+                                                  memory_order_relaxed)) {}
+}
+
 /* One fsync, outside every lock. */
 static void flush(struct rocks *e)
 {
@@ -71,8 +81,7 @@ static void flush(struct rocks *e)
     }
     atomic_fetch_add_explicit(&e->sync.count, 1, memory_order_relaxed);
     if (!e->plant_skip_sync) rocks_dir_promise(&e->dir, sequence);
-    assert(durable_now(e) <= upto);
-    atomic_store_explicit(&e->durable, upto, memory_order_release);
+    rocks_raise_durable(e, upto);
 }
 
 /* With the mutex: does the flush that is due, or waits for the one under way. */

@@ -4,10 +4,12 @@
  *  - RocksDB's own defaults make gets five times slower: each line here was measured or has its
  *    reason beside it.
  *  - Recovery stops at the first record that does not fit (point in time). An unsynced tail is then
- *    cut at a commit, never in the middle of one and never with a hole; what was synced lies before
- *    it. The other modes are worse: "tolerate" goes on into the next log after a cut tail, which
- *    keeps a commit and loses one before it; "skip any" drops what it likes. WAL recycling works
- *    with "skip any" only (7.8 switches it off otherwise), so there is none.
+ *    cut at a commit, never in the middle of one; what was synced lies before it. A log that ends
+ *    early, but at a commit, does not count as damaged, and recovery goes on into the next one:
+ *    commit.c sees to it that there is no next one before the log is synced, so nothing but
+ *    commit.c may make RocksDB flush a memtable. The other modes are worse: "tolerate" goes on
+ *    after any cut tail; "skip any" drops what it likes. WAL recycling works with "skip any" only
+ *    (7.8 switches it off otherwise), so there is none.
  *  - The database that recovery gives is compared with what was promised (open.c), because
  *    "point in time" takes a damaged record for the end. */
 #include "engine/rocks/rocks.h"
@@ -26,6 +28,11 @@ enum {
 };
 
 static uint64_t or_default(uint64_t value, uint64_t usual) { return value ? value : usual; }
+
+uint64_t rocks_log_limit(const struct sheaf_rocks_options *o)
+{
+    return or_default(o->write_buffer_bytes, 32u << 20);
+}
 
 static void set_table(struct rocks_handles *h)
 {
@@ -51,7 +58,9 @@ static void set_caches(struct rocks_handles *h, const struct sheaf_rocks_options
 
 static void set_writes(rocksdb_options_t *to, const struct sheaf_rocks_options *o)
 {
-    rocksdb_options_set_write_buffer_size(to, or_default(o->write_buffer_bytes, 32u << 20));
+    /* Never reached: commit.c ends a log, and its memtable with it, before RocksDB would. */
+    rocksdb_options_set_write_buffer_size(to, 2 * rocks_log_limit(o) + (4u << 20));
+    rocksdb_options_set_max_total_wal_size(to, UINT64_MAX);
     rocksdb_options_set_max_write_buffer_number(to, 4);
     rocksdb_options_set_memtable_prefix_bloom_size_ratio(to, 0.05);
     rocksdb_options_set_memtable_whole_key_filtering(to, 1);

@@ -491,6 +491,32 @@ static void test_sync__moves_durable_and_shares_fsyncs(void **state)
     assert_int_equal(calls.failed, 0);
 }
 
+static void test_commit__a_full_log_is_synced_before_the_next_one_begins(void **state)
+{
+    struct fixture *f = *state;
+    struct sheaf_rocks_options o = {.write_buffer_bytes = 1 << 20};
+    sheaf_engine *e = NULL;
+    assert_ok(sheaf_engine_open_rocks(f->dir, &o, &e, NULL));
+    sheaf_position before = eng_durable(e), at = 0;
+    char first[600], now[600], value[10001];
+    memset(value, 'v', sizeof value - 1);
+    value[sizeof value - 1] = '\0';
+    find_db_file(f->dir, ".log", first);
+    do {
+        at = put_text(e, "k", value); /* nobody asks for a sync */
+        find_db_file(f->dir, ".log", now);
+    } while (strcmp(now, first) == 0 && at < before + 1000);
+    assert_string_not_equal(now, first);
+    assert_int_equal(eng_durable(e), at);
+    /* A copy does not begin a log either. */
+    put_text(e, "k", value);
+    assert_ok(eng_checkpoint(e, f->copy, NULL));
+    find_db_file(f->dir, ".log", first);
+    assert_string_equal(now, first);
+    assert_true(eng_durable(e) < eng_visible(e));
+    sheaf_engine_close(e);
+}
+
 static void test_close__runs_every_callback_and_syncs(void **state)
 {
     struct fixture *f = *state;
@@ -936,6 +962,7 @@ int main(void)
         CASE(test_reopen__no_flipped_bit_of_a_synced_log_is_silent),
         CASE(test_reopen__a_lost_database_is_an_error),
         CASE(test_sync__moves_durable_and_shares_fsyncs),
+        CASE(test_commit__a_full_log_is_synced_before_the_next_one_begins),
         CASE(test_close__runs_every_callback_and_syncs),
         CASE(test_visible__covers_whatever_a_reader_has_seen),
         CASE(test_plant_skip_sync__claims_what_it_does_not_do),
