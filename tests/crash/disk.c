@@ -263,10 +263,6 @@ static bool replay_one(struct disk *d, const struct pc_record *r, uint64_t pos, 
 bool disk_replay(struct disk *d, struct pc_history *h, enum disk_mode mode, char why[256])
 {
     uint64_t tail = atomic_load(&h->tail);
-    if (!atomic_load(&h->is_attached)) {
-        snprintf(why, 256, "the shim was not loaded");
-        return false;
-    }
     if (h->unsupported[0]) {
         snprintf(why, 256, "not modelled: %.200s", h->unsupported);
         return false;

@@ -369,7 +369,9 @@ static int run_scene(struct disk *d, const struct scene *scene, uint64_t die_at)
     history->die_at = die_at;
     struct spawn s = {
         .argv = argv, .cwd = root, .shim_root = root, .history_fd = history_fd, .out = -1};
-    return spawn_wait(spawn(&s));
+    int status = spawn_wait(spawn(&s));
+    assert_true(atomic_load(&history->is_attached));
+    return status;
 }
 
 static void test_shim__leaves_what_was_synced(void **state)
