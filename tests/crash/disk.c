@@ -431,16 +431,23 @@ static size_t length_at(const struct node *f, size_t k)
     return n;
 }
 
-/* Each block shows a moment of its own, and so does the length. */
-static void cut_blocks(struct node *f, size_t block, struct rng *r)
+/* The first k changes to the bytes in [from, to). */
+static void apply_moment(struct node *f, size_t k, size_t from, size_t to)
 {
-    size_t whole = longest(f), length = length_at(f, rng_below(r, f->n_changes + 1));
+    for (size_t i = 0; i < k; i++) apply_inside(&f->disk, &f->changes[i], from, to);
+}
+
+static void cut_blocks(struct node *f, const struct disk_cut *cut, struct rng *r)
+{
+    size_t whole = longest(f), k_length = rng_below(r, f->n_changes + 1);
+    size_t length = length_at(f, k_length);
+    size_t torn = cut->bytes == KEEP_HOLES ? whole : f->disk.n;
     set_length(&f->disk, whole);
-    for (size_t from = 0; from < whole; from += block) {
-        size_t to = from + block < whole ? from + block : whole;
-        size_t k = rng_below(r, f->n_changes + 1);
-        for (size_t i = 0; i < k; i++) apply_inside(&f->disk, &f->changes[i], from, to);
+    for (size_t from = 0; from < torn; from += cut->block) {
+        size_t to = from + cut->block < torn ? from + cut->block : torn;
+        apply_moment(f, rng_below(r, f->n_changes + 1), from, to);
     }
+    apply_moment(f, k_length, torn, whole);
     set_length(&f->disk, length);
 }
 
@@ -459,8 +466,8 @@ static void cut_file(struct node *f, const struct disk_cut *cut, struct rng *r,
         loss->writes++;
         loss->overwrites += f->changes[i].at < f->disk.n;
     }
-    if (cut->bytes == KEEP_BLOCKS) {
-        cut_blocks(f, cut->block, r);
+    if (cut->bytes == KEEP_BLOCKS || cut->bytes == KEEP_HOLES) {
+        cut_blocks(f, cut, r);
         return;
     }
     size_t k = choose(cut->bytes, f->n_changes, r);

@@ -27,14 +27,17 @@ enum disk_mode { DISK_STRICT, DISK_EXT4 };
 enum disk_keep {
     KEEP_NONE,   /* exactly what is durable */
     KEEP_PREFIX, /* per file, and for names: everything up to a random moment */
-    KEEP_BLOCKS, /* each block and the length of a file at a random moment of its own: torn and
-                    reordered. For names the same as KEEP_PREFIX. */
+    KEEP_BLOCKS, /* each overwritten block of a file shows a moment of its own: torn and reordered;
+                    bytes behind the durable length only as far as the length, which shows
+                    a moment too (ext4, XFS, btrfs, ZFS: the length is written after the bytes) */
+    KEEP_HOLES,  /* also behind the durable length each block shows a moment of its own: zeros where
+                    bytes should be (ext4 with data=writeback). For names both as KEEP_PREFIX. */
     KEEP_ALL     /* as if only the process had died */
 };
 
 struct disk_cut {
     enum disk_keep bytes, names;
-    size_t block; /* for KEEP_BLOCKS: 512 or 4096 */
+    size_t block; /* for KEEP_BLOCKS and KEEP_HOLES: 512 or 4096 */
 };
 
 /* What a cut took away. */

@@ -434,33 +434,47 @@ static void test_shim__dies_at_every_change(void **state)
     assert_int_equal(total, 5); /* create, write, fsync, rename, fsync of the directory */
 }
 
-/* Every block is old or new, both happen, and the length is one that the file had. */
+struct torn {
+    uint64_t olds, news, holes, shorts;
+};
+
+/* One cut of the scene "blocks": every block is of one moment. */
+static void tear(struct disk *d, const struct disk_cut *cut, struct rng *r, struct torn *t)
+{
+    char why[256], path[128];
+    size_t n;
+    assert_int_equal(run_scene(d, scene_named("blocks"), 0), 0);
+    assert_true(disk_replay(d, history, DISK_STRICT, why));
+    disk_cut(d, cut, r);
+    disk_restore(d);
+    snprintf(path, sizeof path, "%s/big", root);
+    uint8_t *p = tree_read(path, &n);
+    assert_true(n == 65536 || n == 65536 + 8192);
+    t->shorts += n == 65536;
+    for (size_t i = 0; i < n; i++) {
+        assert_true(p[i] == 'n' || (i < 65536 ? p[i] == 'o' : p[i] == 0));
+        if (i % cut->block)
+            assert_int_equal(p[i], p[i - 1]);
+        else
+            *(p[i] == 'o' ? &t->olds : p[i] ? &t->news : &t->holes) += 1;
+    }
+    mem_free(p);
+}
+
 static void test_cut__tears_and_reorders_blocks(void **state)
 {
     struct rng r;
-    uint64_t seed = test_seed(20), olds = 0, news = 0, lengths[3] = {0};
-    rng_init(&r, seed);
-    for (int round = 0; round < 20; round++) {
-        char why[256], path[128];
-        size_t n, block = round % 2 ? 512 : 4096;
-        assert_int_equal(run_scene(*state, scene_named("blocks"), 0), 0);
-        assert_true(disk_replay(*state, history, DISK_STRICT, why));
-        disk_cut(*state, &(struct disk_cut){.bytes = KEEP_BLOCKS, .block = block}, &r);
-        disk_restore(*state);
-        snprintf(path, sizeof path, "%s/big", root);
-        uint8_t *p = tree_read(path, &n);
-        assert_true(n == 65536 || n == 65536 + 8192);
-        lengths[n == 65536]++;
-        for (size_t i = 0; i < n; i++) {
-            assert_true(p[i] == 'n' || (i < 65536 ? p[i] == 'o' : p[i] == 0));
-            if (i % block)
-                assert_int_equal(p[i], p[i - 1]);
-            else
-                *(p[i] == 'o' ? &olds : &news) += 1;
+    rng_init(&r, test_seed(20));
+    for (int holes = 0; holes < 2; holes++) {
+        struct disk_cut cut = {.bytes = holes ? KEEP_HOLES : KEEP_BLOCKS};
+        struct torn t = {0};
+        for (int round = 0; round < 20; round++) {
+            cut.block = round % 2 ? 512 : 4096;
+            tear(*state, &cut, &r, &t);
         }
-        mem_free(p);
+        assert_true(t.olds > 100 && t.news > 100 && t.shorts > 0 && t.shorts < 20);
+        assert_int_equal(t.holes > 0, holes);
     }
-    assert_true(olds > 100 && news > 100 && lengths[0] > 0 && lengths[1] > 0);
 }
 
 static int setup(void **state)
