@@ -76,12 +76,15 @@ static void complain(struct verdict *v, uint64_t *which, const char *format, ...
     __attribute__((format(printf, 3, 4)));
 static void complain(struct verdict *v, uint64_t *which, const char *format, ...)
 {
-    ++*which;
-    if (v->n_complaints >= 4) return;
+    char text[256];
     va_list ap;
     va_start(ap, format);
-    vsnprintf(v->complaint[v->n_complaints++], sizeof v->complaint[0], format, ap);
+    vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
+    if (v->n_complaints < 4) memcpy(v->complaint[v->n_complaints++], text, sizeof text);
+    if (which == &v->lost && v->lost == 0) memcpy(v->first_lost, text, sizeof text);
+    if (which == &v->torn && v->torn == 0) memcpy(v->first_torn, text, sizeof text);
+    ++*which;
 }
 
 /* ---- the log ---- */

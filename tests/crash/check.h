@@ -39,6 +39,7 @@ struct verdict {
     uint64_t other;         /* order, stamps, verify, cannot be opened … */
     char complaint[4][256]; /* the first ones */
     size_t n_complaints;
+    char first_lost[256], first_torn[256];
 };
 static inline bool verdict_ok(const struct verdict *v) { return !v->lost && !v->torn && !v->other; }
 

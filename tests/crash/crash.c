@@ -269,7 +269,10 @@ static bool check(struct run *r, bool is_disk, bool on_copy)
     r->t.present += v.present;
     for (size_t i = 0; i < v.n_complaints && r->o->plant == PLANT_NONE; i++)
         printf("  cycle %" PRIu64 ": %s\n", r->t.cycles, v.complaint[i]);
-    if (v.n_complaints) memcpy(r->last_complaint, v.complaint[0], sizeof v.complaint[0]);
+    const char *chief = r->o->plant == PLANT_SKIP_SYNC && v.lost ? v.first_lost
+                        : r->o->plant == PLANT_HALVES && v.torn  ? v.first_torn
+                                                                 : v.complaint[0];
+    if (v.n_complaints) memcpy(r->last_complaint, chief, sizeof r->last_complaint);
     if (!verdict_ok(&v)) name_wreck(r);
     return verdict_ok(&v);
 }
