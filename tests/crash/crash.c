@@ -36,6 +36,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { MAX_FAILED = 10 }; /* then the run ends: more of them say nothing more */
 enum plant { PLANT_NONE, PLANT_SKIP_SYNC, PLANT_HALVES };
 static const char *const plant_names[] = {"none", "skip-sync", "halves"};
 
@@ -284,7 +285,7 @@ static bool cycle(struct run *r)
     r->epoch++;
     if (!ok) return false;
     if (!r->o->is_powercut) return check(r, true, rng_below(&r->rng, 2));
-    /* What was in flight may have happened, and the model does not know: then it is now or never. */
+    /* What was in flight may have happened, and the model does not know: now or never. */
     bool lives_on = !atomic_load(&r->history->in_flight) && rng_below(&r->rng, 4) == 0 &&
                     atomic_load(&r->history->tail) < PC_BYTES / 4;
     if (lives_on) {
@@ -306,6 +307,10 @@ static void run_cycles(struct run *r)
             printf("  cycle %" PRIu64 " failed: %s\n", i, r->last_complaint);
         bool caught = r->o->plant == PLANT_SKIP_SYNC ? r->t.lost > 0 : r->t.torn > 0;
         if (r->o->plant != PLANT_NONE && caught) return;
+        if (r->o->plant == PLANT_NONE && r->t.failed == MAX_FAILED) {
+            printf("  enough\n");
+            return;
+        }
         begin_afresh(r);
     }
 }

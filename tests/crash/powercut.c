@@ -5,10 +5,11 @@
  * power cut leaves is computed afterwards by the disk model (disk.c). Syncs are recorded and not
  * done, because the model, not this machine's disk, says what is durable.
  *
- * To know before editing: a call that changes a modelled file and is not understood here must end in
- * unsupported(), which fails the run; otherwise the model would lie. The driver also compares
+ * To know before editing: a call that changes a modelled file and is not understood here must end
+ * in unsupported(), which fails the run; otherwise the model would lie. The driver also compares
  * the model with the real directory after each run, so a call that slips past is noticed. System
- * calls are made directly: no dlsym, no allocation, nothing that could come back here.
+ * calls are made directly: no dlsym, no allocation, nothing that could come back here. A history
+ * has one process at a time: a forked child's changes would not be in order.
  */
 #include "powercut.h"
 
