@@ -63,7 +63,7 @@ tsan: ## the same under ThreadSanitizer
 soak: ## crash tests with SOAK_CYCLES, random tests times SOAK_SCALE: hours
 	$(SETUP) test
 	$(call build,dev)
-	@SHEAF_CRASH_CYCLES=$(SOAK_CYCLES) CRASH_CYCLES=$(SOAK_CYCLES) SHEAF_TEST_SCALE=$(SOAK_SCALE) \
+	@SHEAF_CRASH_CYCLES=$(SOAK_CYCLES) SHEAF_TEST_SCALE=$(SOAK_SCALE) \
 		tools/run-tests --long build/dev -L '^(crash|contract|model|unit)$$' $(TESTS)
 
 fuzz: ## run each libFuzzer target for FUZZ_SECONDS

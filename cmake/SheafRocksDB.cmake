@@ -6,7 +6,7 @@ add_library(sheaf_rocksdb_shared INTERFACE)
 target_link_libraries(sheaf_rocksdb_shared INTERFACE ${ROCKSDB_SHARED})
 
 # What librocksdb.a leaves undefined; sheaf.pc and the CMake package name it too.
-set(SHEAF_ROCKSDB_DEPENDS snappy z bz2 lz4 zstd gflags stdc++ m dl)
+set(SHEAF_ROCKSDB_DEPENDS snappy z bz2 lz4 zstd stdc++ m dl)
 add_library(sheaf_rocksdb INTERFACE)
 if(SHEAF_ROCKS_SHARED)
   target_link_libraries(sheaf_rocksdb INTERFACE ${ROCKSDB_SHARED})

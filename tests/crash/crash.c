@@ -11,7 +11,7 @@
  * wreck, so that recoveries are interrupted as well. Some cycles of powercut kill without cutting:
  * the next writer then runs on un-synced files, and the cut comes later.
  *
- * With --plant the run passes only when the planted bug is found. CRASH_KEEP=<directory> keeps a
+ * With --plant the run passes only when the planted bug is found. SHEAF_CRASH_KEEP=<directory> keeps a
  * copy of each wreck that did not pass. --holes lets un-synced appends leave zeros inside a file's
  * length, as a file system does that writes the length before the bytes. RocksDB 7.8 takes that in
  * its logs but refuses a manifest that is torn so (seen once in 3,500 cycles): it is not usual.
@@ -234,7 +234,7 @@ static void begin_afresh(struct run *r)
 static void keep_wreck(const struct run *r)
 {
     char to[PATH_MAX];
-    const char *keep = getenv("CRASH_KEEP");
+    const char *keep = getenv("SHEAF_CRASH_KEEP");
     if (!keep || snprintf(to, sizeof to, "%s/last", keep) >= (int)sizeof to) return;
     tree_empty(to);
     tree_copy(r->disk_root, to);
@@ -243,7 +243,7 @@ static void keep_wreck(const struct run *r)
 static void name_wreck(const struct run *r)
 {
     char from[PATH_MAX], to[PATH_MAX];
-    const char *keep = getenv("CRASH_KEEP");
+    const char *keep = getenv("SHEAF_CRASH_KEEP");
     if (!keep || snprintf(from, sizeof from, "%s/last", keep) >= (int)sizeof from) return;
     snprintf(to, sizeof to, "%.3000s/%s-%" PRIu64 "-%" PRIu64, keep,
              r->o->is_powercut ? "powercut" : "kill", r->o->seed, r->t.cycles);
@@ -396,7 +396,7 @@ static uint64_t number(const char *text) { return strtoull(text, NULL, 10); }
 
 static void read_options(int argc, char **argv, struct options *o)
 {
-    const char *cycles = getenv("CRASH_CYCLES"), *seed = getenv("SHEAF_SEED");
+    const char *cycles = getenv("SHEAF_CRASH_CYCLES"), *seed = getenv("SHEAF_SEED");
     if (seed) o->seed = number(seed);
     for (int i = 2; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--cycles") == 0) o->cycles = number(argv[i + 1]);
