@@ -70,10 +70,6 @@ PENDING(core_update_ttl(struct core *core, struct ctx *c, span table, span attri
                         sheaf_position *position_out))
 PENDING(core_describe_ttl(struct core *core, struct ctx *c, span table, span *attribute_out,
                           sheaf_position *position_out))
-PENDING(core_transact_write(struct core *core, struct ctx *c, const struct core_transact_write *q,
-                            struct core_multi_outcome *out))
-PENDING(core_batch_write(struct core *core, struct ctx *c, const struct core_batch_write *q,
-                         struct core_multi_outcome *out))
 PENDING(core_get_item(struct core *core, struct ctx *c, const struct core_get_item *q,
                       struct core_item_outcome *out))
 PENDING(core_multi_get(struct core *core, struct ctx *c, const struct core_multi_get *q,
