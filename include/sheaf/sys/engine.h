@@ -276,8 +276,9 @@ static inline uint64_t sheaf_place_space(const sheaf_place *p)
 /* ---- the run loop ---- */
 
 /* Works in the transaction; returns SHEAF_OK to have it committed, anything else to have it rolled
- * back and returned. It runs again from the start after a conflict, so it must not keep anything
- * from an earlier attempt. */
+ * back and returned; but SHEAF_CONFLICT, which an engine may answer to a read, is replayed like that
+ * of a commit. It runs again from the start after a conflict, so it must not keep anything from an
+ * earlier attempt. */
 typedef sheaf_rc (*sheaf_body_fn)(void *ctx, sheaf_txn *t, sheaf_error *err);
 
 struct sheaf_run_options {
