@@ -2,7 +2,7 @@
  * secret decides where every row
  * lives, so it is written once, in the first commit of a new database, and never again. */
 #include "base/mem.h"
-#include "core/state.h"
+#include "core/tables.h"
 
 #include <assert.h>
 
@@ -110,6 +110,7 @@ sheaf_rc core_open(sheaf_engine *engine, const struct core_options *options, str
     TRY_OUT(sheaf_engine_run(engine, open_header, core,
                              &(struct sheaf_run_options){.seed = core_seed(core)}, NULL, err));
     TRY_OUT(cat_load(core, err));
+    TRY_OUT(tables_finish_drops(core, err));
     TRY_OUT(faults_open(core, o, err));
     TRY_OUT(lag_open(core, err));
     *core_out = core;

@@ -175,7 +175,8 @@ struct core_update_table {
     span table;
     const struct core_index_def *create_index;
     span delete_index;                         /* p == NULL: none */
-    const struct core_index_def *update_index; /* name and units */
+    const struct core_index_def *update_index; /* names and units */
+    uint32_t n_update_index;                   /* 0 with an update_index: 1 */
     enum core_switch throughput;               /* CORE_ON: read_units and write_units below */
     uint64_t read_units, write_units;
     enum core_switch provisioned, protection, infrequent, stream;
@@ -183,6 +184,10 @@ struct core_update_table {
     const struct core_key *definitions;
     uint32_t n_definitions;
 };
+static inline uint32_t core_n_updates(const struct core_update_table *q)
+{
+    return !q->update_index ? 0 : q->n_update_index ? q->n_update_index : 1;
+}
 SHEAF_NODISCARD sheaf_rc core_update_table(struct core *core, struct ctx *c,
                                            const struct core_update_table *q,
                                            struct core_table_outcome *out);

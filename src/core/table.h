@@ -46,7 +46,7 @@ struct table {
     uint64_t number;      /* never reused */
     uint64_t space;       /* items */
     uint64_t stats_space; /* collection statistics of the table and its indexes, see rows.h */
-    uint64_t ttl_space;   /* expiry index; 0: TTL was never on */
+    uint64_t ttl_space;   /* expiry index, a new one each time TTL is switched on; 0: TTL is off */
     int64_t created_us;
     struct core_key hash, range;
     bool has_range;
@@ -58,6 +58,8 @@ struct table {
     struct table_stream *streams; /* oldest first */
     uint32_t n_streams;
     span ttl_attribute; /* p == NULL: off */
+    bool is_ttl_filling; /* expiry rows of items that are older than the switch may be missing */
+    span ttl_after;      /* where that filling goes on, as backfill_after */
     const struct core_key *definitions;
     uint32_t n_definitions;
     sheaf_engine_key catalog_key; /* for guard */
@@ -120,6 +122,14 @@ bool table_dup_index(struct arena *a, struct core_index_def *def);
  * the catalog's reference. On failure nothing has changed and `next` stays the caller's. */
 SHEAF_NODISCARD sheaf_rc cat_install(struct core *core, struct table *old, struct table *next,
                                      sheaf_position *position_out, sheaf_error *err);
+/* A row of the caller's that is put in the same transaction. */
+struct cat_extra {
+    sheaf_engine_key key;
+    span value;
+};
+SHEAF_NODISCARD sheaf_rc cat_install_with(struct core *core, struct table *old, struct table *next,
+                                          const struct cat_extra *extra,
+                                          sheaf_position *position_out, sheaf_error *err);
 /* 8 bytes big-endian, as the header keeps the next number. */
 void cat_number_bytes(uint64_t number, uint8_t out[8]);
 /* Reads the whole catalog at opening. */

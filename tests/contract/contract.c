@@ -1,15 +1,14 @@
 /* Turns the name of an engine into a run of every case against it: `contract <engine> [filter]`.
  *
  * Before editing: each case has a fresh engine in a directory of its own, so cases never depend on
- * each other; a case that fails with transactions open leaks its engine, because an engine may abort
- * when it is closed under them. */
+ * each other; a case that fails with transactions open leaks its engine, because an engine may
+ * abort when it is closed under them. */
 #include "contract/contract.h"
 
 #include "base/clock.h"
 #include "contract/plant.h"
 #include "engine/fault/fault.h"
 
-#include <errno.h>
 #include <ftw.h>
 #include <sched.h>
 #include <sys/stat.h>

@@ -1,9 +1,9 @@
-/* Turns a seed into random operations on an engine and on a sorted array, and compares the two after
- * every step. Snapshots and transactions are kept open for a while, so old moments and conflicts are
- * compared, too.
+/* Turns a seed into random operations on an engine and on a sorted array, and compares the two
+ * after every step. Snapshots and transactions are kept open for a while, so old moments and
+ * conflicts are compared, too.
  *
- * Before editing: a divergence is reported with the number of its operation; the same seed must lead
- * there again, so nothing here may depend on anything but the seed and the engine's answers. */
+ * Before editing: a divergence is reported with the number of its operation; the same seed must
+ * lead there again, so nothing may depend on anything but the seed and the engine's answers. */
 #include "contract/contract.h"
 #include "contract/oracle.h"
 

@@ -1,5 +1,5 @@
-/* Turns writes into a sorted array. Before editing: it must stay too simple to be wrong; it shares no
- * code with any engine. */
+/* Turns writes into a sorted array. Before editing: it must stay too simple to be wrong; it shares
+ * no code with any engine. */
 #include "contract/oracle.h"
 
 #include "base/rng.h"

@@ -1,5 +1,5 @@
-/* Turns mem into an engine with one bug. Before editing: with PLANT_NONE it must pass the whole suite,
- * so that what is caught is the plant and not the wrapper. */
+/* Turns mem into an engine with one bug. Before editing: with PLANT_NONE it must pass the whole
+ * suite, so that what is caught is the plant and not the wrapper. */
 #include "contract/plant.h"
 
 #include "base/err.h"

@@ -1,5 +1,5 @@
-/* tests/contract/plant.h: engines with one planted bug each. The suite must catch every one of them;
- * a suite that has never failed proves nothing.
+/* tests/contract/plant.h: engines with one planted bug each. The suite must catch every one of
+ * them; a suite that has never failed proves nothing.
  *
  * Each plant is a wrapper around mem that breaks one promise of <sheaf/sys/engine.h>. */
 #ifndef TESTS_CONTRACT_PLANT_H

@@ -1,8 +1,8 @@
-/* Many threads at once. Every write goes through the run loop, so that these cases hold on an engine
- * that injects conflicts, too; what a thread finds it notes, the case asserts afterwards.
+/* Many threads at once. Every write goes through the run loop, so that these cases hold on an
+ * engine that injects conflicts, too; what a thread finds it notes, the case asserts afterwards.
  *
- * A transaction takes microseconds and a thread runs for milliseconds: without help they would run one
- * after the other. So bodies give the processor away between reading and writing. */
+ * A transaction takes microseconds and a thread runs for milliseconds: without help they would run
+ * one after the other. So bodies give the processor away between reading and writing. */
 #include "contract/contract.h"
 
 #include <sched.h>

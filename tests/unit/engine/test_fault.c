@@ -1,4 +1,5 @@
-/* engine/fault: every action on every call, counting, and the run loop against injected outcomes. */
+/* engine/fault: every action on every call, counting, and the run loop against injected
+ * outcomes. */
 #include "support/support.h"
 
 #include "base/clock.h"

@@ -1,0 +1,86 @@
+/* core/tables.h: what the files of the table operations share.
+ *
+ * Layer rule: internal to core; included by tables*.c, backfill.c and core.c. */
+#ifndef CORE_TABLES_H
+#define CORE_TABLES_H
+
+#include "core/state.h"
+
+enum {
+    TABLES_LOCAL_MAX = 5,
+    TABLES_GLOBAL_MAX = 20,
+    TABLES_INCLUDE_MAX = 20,       /* of one index */
+    TABLES_INCLUDE_TOTAL_MAX = 100 /* over all indexes */
+};
+
+/* ---- validation, with AWS's messages; nothing here reads the catalog ---- */
+
+/* Type by name. */
+struct definitions {
+    const struct core_key *all;
+    uint32_t n;
+};
+const struct core_key *definitions_find(struct definitions d, span name);
+
+/* A whole CreateTable request. definitions_out: as given, or derived from the keys; every key is in
+ * it. */
+SHEAF_NODISCARD sheaf_rc tables_check_create(struct ctx *c, const struct core_create_table *q,
+                                             struct definitions *definitions_out);
+/* Gives an index's keys the types of their definitions. */
+void tables_resolve(struct definitions d, struct core_index_def *def);
+/* The members of UpdateTable that look like each other's: names and units. */
+SHEAF_NODISCARD sheaf_rc tables_check_update_shapes(struct ctx *c,
+                                                    const struct core_update_table *q);
+/* A global index that UpdateTable adds. */
+SHEAF_NODISCARD sheaf_rc tables_check_new_index(struct ctx *c, const struct core_index_def *def,
+                                                struct definitions d);
+/* A table name where an ARN may stand too. */
+SHEAF_NODISCARD sheaf_rc tables_check_name(struct ctx *c, span name);
+SHEAF_NODISCARD sheaf_rc tables_check_ttl_attribute(struct ctx *c, span attribute);
+SHEAF_NODISCARD sheaf_rc tables_check_list(struct ctx *c, const struct core_list_tables *q);
+/* "[a, b]" */
+void tables_put_names(struct buf *b, const struct core_key *keys, uint32_t n);
+
+/* ---- descriptions ---- */
+
+/* "Requested resource not found: Table: … not found" */
+sheaf_rc tables_not_found(sheaf_error *err, span name);
+/* Looks a table up for DescribeTable and its like; a counted reference. */
+SHEAF_NODISCARD sheaf_rc tables_get(struct core *core, struct ctx *c, span name,
+                                    struct table **table_out);
+/* The same inside the exclusive section. */
+SHEAF_NODISCARD sheaf_rc tables_get_exclusive(struct core *core, struct ctx *c, span name,
+                                              struct table **table_out);
+/* Everything an outcome says, copied into the arena, with the counts of this moment. */
+SHEAF_NODISCARD sheaf_rc tables_describe(struct core *core, struct ctx *c, const struct table *t,
+                                         struct core_table_info *out);
+
+/* ---- parts of a new table ---- */
+
+/* A new stream at the end of t's list, which has room; the label differs from every earlier one. */
+SHEAF_NODISCARD sheaf_rc tables_add_stream(struct core *core, struct table *t,
+                                           enum core_stream_view view, sheaf_error *err);
+
+/* ---- dropping spaces ---- */
+
+/* Spaces that a schema change leaves behind. They are noted in the transaction of the change, freed
+ * after it, and the note goes last: an interruption in between is made good at the next opening. */
+struct drops {
+    uint8_t *spaces; /* n numbers, 8 bytes big-endian each: as the note keeps them */
+    uint32_t n, cap;
+    uint64_t id; /* of the note */
+};
+/* Room for every space of a table, in the arena. */
+SHEAF_NODISCARD sheaf_rc drops_init(struct drops *d, struct ctx *c, const struct table *t);
+/* 0 is no space and is not added. */
+void drops_add(struct drops *d, uint64_t space);
+/* Installs like cat_install, with the note in the same transaction. */
+SHEAF_NODISCARD sheaf_rc drops_install(struct core *core, struct table *old, struct table *next,
+                                       struct drops *d, sheaf_position *position_out,
+                                       sheaf_error *err);
+/* Frees the spaces and removes the note. A failure is not the caller's: the note stays. */
+void drops_finish(struct core *core, const struct drops *d);
+/* At opening: finishes what earlier runs left noted. */
+SHEAF_NODISCARD sheaf_rc tables_finish_drops(struct core *core, sheaf_error *err);
+
+#endif

@@ -1,0 +1,165 @@
+/* Turns tables and indexes that are gone into free space. Know before editing: an engine frees a
+ * space outside any transaction, so the transaction that forgets the space notes its number, and the
+ * note is removed when the space is free. Whatever interrupts this in between, the next opening
+ * finds the note and frees the space (again).
+ *
+ * THE NOTE  space 0, S = "drop" ‖ id, 8 bytes big-endian; value = the numbers, 8 bytes big-endian
+ * each. */
+#include "core/tables.h"
+
+#include <assert.h>
+
+enum { NOTE_KEY_BYTES = 4 + 8 };
+static const sheaf_place meta_place;
+
+sheaf_rc drops_init(struct drops *d, struct ctx *c, const struct table *t)
+{
+    *d = (struct drops){.cap = 3 + t->n_indexes + t->n_streams};
+    d->spaces = arena_bytes(c->arena, 8 * (size_t)d->cap);
+    return d->spaces ? SHEAF_OK : err_nomem(c->err);
+}
+
+void drops_add(struct drops *d, uint64_t space)
+{
+    if (space == 0) return;
+    assert(space >= SPACE_FIRST_FREE);
+    assert(d->n < d->cap);
+    cat_number_bytes(space, d->spaces + 8 * (size_t)d->n++);
+}
+
+static sheaf_engine_key note_key(uint64_t id, uint8_t bytes[NOTE_KEY_BYTES])
+{
+    memcpy(bytes, "drop", 4);
+    cat_number_bytes(id, bytes + 4);
+    return (sheaf_engine_key){meta_place, SPAN(bytes, NOTE_KEY_BYTES)};
+}
+
+sheaf_rc drops_install(struct core *core, struct table *old, struct table *next, struct drops *d,
+                       sheaf_position *position_out, sheaf_error *err)
+{
+    uint8_t key[NOTE_KEY_BYTES];
+    if (d->n == 0) return cat_install(core, old, next, position_out, err);
+    d->id = cat_take_number(core);
+    struct cat_extra note = {note_key(d->id, key), SPAN(d->spaces, 8 * (size_t)d->n)};
+    return cat_install_with(core, old, next, &note, position_out, err);
+}
+
+static sheaf_rc remove_note(void *ctx, sheaf_txn *t, sheaf_error *err)
+{
+    return eng_del(t, ctx, err);
+}
+
+static uint64_t load_be(const uint8_t *p)
+{
+    uint64_t x = 0;
+    for (int i = 0; i < 8; i++) x = x << 8 | p[i];
+    return x;
+}
+
+static sheaf_rc free_spaces(struct core *core, const struct drops *d, sheaf_error *err)
+{
+    uint8_t bytes[NOTE_KEY_BYTES];
+    sheaf_engine_key note = note_key(d->id, bytes);
+    struct sheaf_run_options how = {.seed = core_seed(core)};
+    for (uint32_t i = 0; i < d->n; i++)
+        TRY(eng_drop_space(core->engine, load_be(d->spaces + 8 * (size_t)i), err));
+    return sheaf_engine_run(core->engine, remove_note, &note, &how, NULL, err);
+}
+
+void drops_finish(struct core *core, const struct drops *d)
+{
+    if (d->n == 0) return;
+    sheaf_rc rc = free_spaces(core, d, NULL);
+    (void)rc; /* the table is gone either way; the note makes the next opening finish */
+}
+
+/* ---- at opening ---- */
+
+static sheaf_rc read_note(struct ctx *c, const struct sheaf_row *row, struct drops *d)
+{
+    span value = arena_dup(c->arena, row->value);
+    if (!value.p) return err_nomem(c->err);
+    bool is_good = row->key.s.n == NOTE_KEY_BYTES && value.n % 8 == 0 && value.n > 0;
+    for (size_t at = 0; is_good && at < value.n; at += 8)
+        is_good = load_be((const uint8_t *)value.p + at) >= SPACE_FIRST_FREE;
+    if (!is_good) return err_set(c->err, SHEAF_CORRUPT, "a note of spaces to free is damaged");
+    uint32_t n = (uint32_t)(value.n / 8);
+    *d = (struct drops){(uint8_t *)(uintptr_t)value.p, n, n,
+                        load_be((const uint8_t *)row->key.s.p + 4)};
+    return SHEAF_OK;
+}
+
+/* The next note, in a snapshot of its own, because freeing happens outside of transactions. */
+static sheaf_rc next_note(struct core *core, struct ctx *c, struct drops *d, bool *has_note_out)
+{
+    sheaf_txn *t;
+    sheaf_cursor *cursor = NULL;
+    struct sheaf_row row;
+    struct sheaf_range range = {
+        .p = meta_place, .lo = SPAN_LIT("drop"), .hi = SPAN_LIT("droq"), .max_rows = 1};
+    *has_note_out = false;
+    TRY(eng_begin(core->engine, SHEAF_TXN_SNAPSHOT, &t, c->err));
+    sheaf_rc rc = eng_range(t, &range, &cursor, c->err);
+    if (rc == SHEAF_OK) rc = eng_next(cursor, &row, has_note_out, c->err);
+    if (rc == SHEAF_OK && *has_note_out) rc = read_note(c, &row, d);
+    eng_cursor_close(cursor);
+    eng_rollback(t);
+    return rc;
+}
+
+sheaf_rc tables_finish_drops(struct core *core, sheaf_error *err)
+{
+    enum { NOTE_MAX = 4 << 20 };
+    struct arena arena;
+    arena_init(&arena, NOTE_MAX);
+    struct ctx c = {&arena, err};
+    sheaf_rc rc = SHEAF_OK;
+    for (bool has_note = true; rc == SHEAF_OK && has_note;) {
+        struct drops d;
+        arena_reset(&arena);
+        rc = next_note(core, &c, &d, &has_note);
+        if (rc == SHEAF_OK && has_note) rc = free_spaces(core, &d, err);
+    }
+    arena_deinit(&arena);
+    return rc;
+}
+
+/* ---- DeleteTable ---- */
+
+static sheaf_rc delete_entered(struct core *core, struct ctx *c, struct table *t, struct drops *d,
+                               sheaf_position *position_out)
+{
+    if (t->is_protected)
+        return err_validation(c->err, "Resource cannot be deleted as it is currently protected "
+                                      "against deletion. Disable deletion protection first.");
+    TRY(drops_init(d, c, t));
+    drops_add(d, t->space);
+    drops_add(d, t->stats_space);
+    drops_add(d, t->ttl_space);
+    for (uint32_t i = 0; i < t->n_indexes; i++) drops_add(d, t->indexes[i].space);
+    for (uint32_t i = 0; i < t->n_streams; i++) drops_add(d, t->streams[i].space);
+    return drops_install(core, t, NULL, d, position_out, c->err);
+}
+
+sheaf_rc core_delete_table(struct core *core, struct ctx *c, span table,
+                           struct core_table_outcome *out)
+{
+    struct core_table_outcome answer = {.position = 0};
+    struct table *t = NULL;
+    struct drops d = {.n = 0};
+    sheaf_rc rc;
+    *out = answer;
+    TRY(faults_check(core, "DeleteTable", table, c->err));
+    TRY(tables_check_name(c, table));
+    cat_enter_exclusive(core);
+    rc = tables_get_exclusive(core, c, table, &t);
+    if (rc == SHEAF_OK) rc = tables_describe(core, c, t, &answer.table);
+    if (rc == SHEAF_OK) rc = delete_entered(core, c, t, &d, &answer.position);
+    cat_leave_exclusive(core);
+    table_unref(t);
+    if (rc != SHEAF_OK) return rc;
+    drops_finish(core, &d);
+    answer.table.status = CORE_DELETING;
+    *out = answer;
+    return SHEAF_OK;
+}
