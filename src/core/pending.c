@@ -54,10 +54,6 @@ WEAK sheaf_rc ttl_apply(struct core *core, struct ctx *c, sheaf_txn *txn,
     return SHEAF_OK;
 }
 WEAK bool ttl_seconds(const struct table *t, val item, int64_t *seconds_out) { return false; }
-PENDING(core_transact_write(struct core *core, struct ctx *c, const struct core_transact_write *q,
-                            struct core_multi_outcome *out))
-PENDING(core_batch_write(struct core *core, struct ctx *c, const struct core_batch_write *q,
-                         struct core_multi_outcome *out))
 PENDING(core_get_item(struct core *core, struct ctx *c, const struct core_get_item *q,
                       struct core_item_outcome *out))
 PENDING(core_multi_get(struct core *core, struct ctx *c, const struct core_multi_get *q,
