@@ -66,8 +66,6 @@ PENDING(core_transact_write(struct core *core, struct ctx *c, const struct core_
                             struct core_multi_outcome *out))
 PENDING(core_batch_write(struct core *core, struct ctx *c, const struct core_batch_write *q,
                          struct core_multi_outcome *out))
-PENDING(core_multi_get(struct core *core, struct ctx *c, const struct core_multi_get *q,
-                       struct core_items_outcome *out))
 PENDING(core_list_streams(struct core *core, struct ctx *c, const struct core_list_streams *q,
                           struct core_streams_outcome *out))
 PENDING(core_describe_stream(struct core *core, struct ctx *c, const struct core_describe_stream *q,
