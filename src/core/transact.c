@@ -1,5 +1,5 @@
-/* Turns TransactWriteItems into one engine transaction: every condition judged on one read, then all
- * writes or none.
+/* Turns TransactWriteItems into one engine transaction: every condition judged on one read, then
+ * all writes or none.
  *
  * Know before editing: the service divides faults in two. What it finds before it opens the
  * transaction (expressions, the size of an item to put, empty keys, one item twice) refuses the
