@@ -26,9 +26,9 @@ void arena_deinit(struct arena *a);
 /* Forgets everything but keeps the newest block, for the next request. */
 void arena_reset(struct arena *a);
 
-/* A moment of an arena, and back to it: what was allocated since is given back, what was there before
- * stays. For work that may be repeated: each attempt begins at the same mark. The arena may not have
- * been reset since. */
+/* A moment of an arena, and back to it: what was allocated since is given back, what was there
+ * before stays. For work that may be repeated: each attempt begins at the same mark. The arena may
+ * not have been reset since. */
 struct arena_mark {
     struct arena_block *head;
     uint8_t *at;
