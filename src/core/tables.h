@@ -66,7 +66,7 @@ SHEAF_NODISCARD sheaf_rc tables_add_stream(struct core *core, struct table *t,
 /* Spaces that a schema change leaves behind. They are noted in the transaction of the change, freed
  * after it, and the note goes last: an interruption in between is made good at the next opening. */
 struct drops {
-    uint8_t *spaces; /* n numbers, 8 bytes big-endian each: as the note keeps them */
+    uint8_t *note; /* as it is stored: 8 bytes for drops_sweep, then 8 for each space */
     uint32_t n, cap;
     uint64_t id; /* of the note */
 };
@@ -74,6 +74,8 @@ struct drops {
 SHEAF_NODISCARD sheaf_rc drops_init(struct drops *d, struct ctx *c, const struct table *t);
 /* 0 is no space and is not added. */
 void drops_add(struct drops *d, uint64_t space);
+/* The spaces are of indexes of a table that stays: their statistics are to be swept out of it. */
+void drops_sweep(struct drops *d, const struct table *t);
 /* Installs like cat_install, with the note in the same transaction. */
 SHEAF_NODISCARD sheaf_rc drops_install(struct core *core, struct table *old, struct table *next,
                                        struct drops *d, sheaf_position *position_out,
@@ -82,5 +84,11 @@ SHEAF_NODISCARD sheaf_rc drops_install(struct core *core, struct table *old, str
 void drops_finish(struct core *core, const struct drops *d);
 /* At opening: finishes what earlier runs left noted. */
 SHEAF_NODISCARD sheaf_rc tables_finish_drops(struct core *core, sheaf_error *err);
+/* Notes that the statistics of a space are to be swept out of another. */
+SHEAF_NODISCARD sheaf_rc sweep_note(sheaf_txn *txn, uint64_t space, uint64_t stats_space,
+                                    sheaf_error *err);
+/* Goes on sweeping: looks at no more than max_rows. */
+SHEAF_NODISCARD sheaf_rc sweep_round(struct core *core, uint32_t max_rows, uint64_t *did_out,
+                                     bool *has_more_out, sheaf_error *err);
 
 #endif

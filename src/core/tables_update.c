@@ -417,6 +417,7 @@ static sheaf_rc delete_index(struct update *u)
     const struct table_index *busy = index_under_way(u->next);
     if (busy && busy != x) return limit_exceeded(u->c);
     drops_add(&u->drops, x->space);
+    drops_sweep(&u->drops, u->t);
     uint32_t at = (uint32_t)(x - u->next->indexes);
     memmove(x, x + 1, (u->next->n_indexes - at - 1) * sizeof *x);
     u->next->n_indexes--;
