@@ -503,6 +503,10 @@ sheaf_rc core_transact_write(struct core *core, struct ctx *c, const struct core
         .seed = core_seed(core), .token = token_key(&s.internal), .max_attempts = ATTEMPTS};
     struct sheaf_run_result result;
     rc = sheaf_engine_run(core->engine, body, &s, &how, &result, &s.err);
+    if (rc == SHEAF_OK && token_has_settled(&s.internal, &result)) {
+        s.verdict = SHEAF_OK;
+        reset_reasons(&s);
+    }
     bool is_written = rc == SHEAF_OK && s.verdict == SHEAF_OK && !s.is_cancelled;
     if (is_written) tell_gauges(&s);
     rc = conclude(c, &s, rc, out);

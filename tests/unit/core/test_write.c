@@ -562,6 +562,74 @@ static void test_conflict__is_replayed_without_a_lost_update(void **state)
     test_check_table(&t, "T");
 }
 
+/* ---- threads ---- */
+
+enum { THREADS = 4, ROUNDS = 150 };
+
+/* Counts up one item, and moves one from left to right in transactions. */
+static void *count_and_move(void *ctx)
+{
+    struct core *core = ctx;
+    uint64_t failures = 0;
+    struct arena arena;
+    arena_init(&arena, 4 << 20);
+    for (int i = 0; i < ROUNDS; i++) {
+        sheaf_error err;
+        struct ctx c = {&arena, &err};
+        struct core_write_outcome one;
+        struct core_multi_outcome many;
+        struct core_write_item q = {.write = {.action = CORE_UPDATE,
+                                              .table = SPAN_LIT("T"),
+                                              .item = doc_text_item(&arena, "{PK: 'n', SK: 'n'}"),
+                                              .update = SPAN_LIT("ADD v :x"),
+                                              .env = test_env(&arena, NULL, "{':x': 1}")}};
+        if (core_write_item(core, &c, &q, &one) != SHEAF_OK) failures++;
+        struct core_write moves[2] = {{.action = CORE_UPDATE,
+                                       .table = SPAN_LIT("T"),
+                                       .item = doc_text_item(&arena, "{PK: 'm', SK: 'left'}"),
+                                       .update = SPAN_LIT("ADD v :x"),
+                                       .env = test_env(&arena, NULL, "{':x': -1}")},
+                                      {.action = CORE_UPDATE,
+                                       .table = SPAN_LIT("T"),
+                                       .item = doc_text_item(&arena, "{PK: 'm', SK: 'right'}"),
+                                       .update = SPAN_LIT("ADD v :x"),
+                                       .env = test_env(&arena, NULL, "{':x': 1}")}};
+        struct core_transact_write tq = {.writes = moves, .n = 2};
+        sheaf_rc rc = core_transact_write(core, &c, &tq, &many);
+        while (rc == SHEAF_TRANSACTION_CANCELED) {
+            for (int k = 0; k < 2; k++)
+                moves[k].env = test_env(&arena, NULL, k ? "{':x': 1}" : "{':x': -1}");
+            rc = core_transact_write(core, &c, &tq, &many);
+        }
+        if (rc != SHEAF_OK) failures++;
+        arena_reset(&arena);
+    }
+    arena_deinit(&arena);
+    return (void *)(uintptr_t)failures;
+}
+
+static void test_threads__lose_no_update(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    core_test_deinit(&t);
+    core_test_init(&t, NULL);
+    test_table(t.core, "T", "PK:S", "SK:S", "g(v:N) ALL; local l(PK:S|v:N) ALL");
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count_and_move, t.core), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *failures;
+        assert_int_equal(pthread_join(threads[i], &failures), 0);
+        assert_null(failures);
+    }
+    assert_string_equal(test_get(&t, "T", "{PK: 'n', SK: 'n'}"), "{PK: 'n', SK: 'n', v: 600}");
+    assert_string_equal(test_get(&t, "T", "{PK: 'm', SK: 'left'}"),
+                        "{PK: 'm', SK: 'left', v: -600}");
+    assert_string_equal(test_get(&t, "T", "{PK: 'm', SK: 'right'}"),
+                        "{PK: 'm', SK: 'right', v: 600}");
+    test_check_table(&t, "T");
+}
+
 /* ---- memory ---- */
 
 static const struct req hungry[] = {
@@ -660,6 +728,7 @@ int main(void)
         CASE(test_limits__are_allowed_to_be_reached),
         CASE(test_capacity__is_of_the_larger_image_in_whole_kilobytes),
         CASE(test_conflict__is_replayed_without_a_lost_update),
+        CASE(test_threads__lose_no_update),
         CASE(test_memory__can_run_out_anywhere_and_nothing_is_half_written),
         CASE(test_schema__that_changed_is_seen_by_the_next_write),
     };

@@ -787,6 +787,46 @@ static void test_update__reports_a_full_arena(void **state)
     request_deinit(&env);
 }
 
+static void test_update_writes__is_what_the_text_alone_says(void **state)
+{
+    (void)state;
+    static const struct {
+        enum val_type type;
+        bool is_constant;
+        uint32_t reads[2];
+    } wanted[] = {
+        {VAL_S, true, {0, 0}},     /* a = :s */
+        {VAL_NONE, false, {1, 0}}, /* b = x */
+        {VAL_NONE, false, {2, 0}}, /* c = if_not_exists(x, if_not_exists(y.z, :s)) */
+        {VAL_N, false, {1, 0}},    /* d = x + :n */
+        {VAL_N, false, {0, 1}},    /* e = :n - y */
+        {VAL_L, false, {1, 1}},    /* f = list_append(x, y) */
+        {VAL_NONE, false, {0, 0}}, /* REMOVE g */
+        {VAL_N, false, {0, 0}},    /* ADD h :n */
+        {VAL_NONE, false, {0, 0}}, /* DELETE i :ss */
+    };
+    struct request r;
+    const struct expr_update *u;
+    request_init(&r);
+    request_env(&r, NULL, "{s: 'x', n: 1, ss: <'a'>}");
+    assert_ok(expr_compile_update(
+        &r.ctx,
+        SPAN_LIT("SET a = :s, b = x, c = if_not_exists(x, if_not_exists(y.z, :s)), d = x + :n, "
+                 "e = :n - y, f = list_append(x, y) REMOVE g ADD h :n DELETE i :ss"),
+        &r.env, &u));
+    for (uint32_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        val value;
+        uint32_t n;
+        assert_int_equal(expr_update_writes(u, i, &value), wanted[i].type);
+        assert_int_equal(!val_is_absent(value), wanted[i].is_constant);
+        for (int which = 0; which < 2; which++) {
+            (void)expr_update_reads(u, i, which, &n);
+            assert_int_equal(n, wanted[i].reads[which]);
+        }
+    }
+    request_deinit(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -795,6 +835,7 @@ int main(void)
         cmocka_unit_test(test_update_apply__does_as_the_service),
         cmocka_unit_test(test_update_touched__is_updated_old_and_updated_new),
         cmocka_unit_test(test_update_touched__lists_paths_as_written),
+        cmocka_unit_test(test_update_writes__is_what_the_text_alone_says),
         cmocka_unit_test(test_update_creates__unless_it_only_removes),
         cmocka_unit_test(test_compile_update__needs_no_place_for_its_error),
         cmocka_unit_test(test_compile_update__marks_what_it_uses),
