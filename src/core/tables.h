@@ -6,13 +6,6 @@
 
 #include "core/state.h"
 
-enum {
-    TABLES_LOCAL_MAX = 5,
-    TABLES_GLOBAL_MAX = 20,
-    TABLES_INCLUDE_MAX = 20,       /* of one index */
-    TABLES_INCLUDE_TOTAL_MAX = 100 /* over all indexes */
-};
-
 /* ---- validation, with AWS's messages; nothing here reads the catalog ---- */
 
 /* Type by name. */
@@ -28,9 +21,18 @@ SHEAF_NODISCARD sheaf_rc tables_check_create(struct ctx *c, const struct core_cr
                                              struct definitions *definitions_out);
 /* Gives an index's keys the types of their definitions. */
 void tables_resolve(struct definitions d, struct core_index_def *def);
-/* The members of UpdateTable that look like each other's: names and units. */
+/* The members of an UpdateTable request, each for itself: names, units, definitions. */
+SHEAF_NODISCARD sheaf_rc tables_check_update(struct ctx *c, const struct core_update_table *q);
+SHEAF_NODISCARD sheaf_rc tables_check_create_shapes(struct ctx *c,
+                                                    const struct core_create_table *q);
 SHEAF_NODISCARD sheaf_rc tables_check_update_shapes(struct ctx *c,
                                                     const struct core_update_table *q);
+/* More keys than the struct can hold were counted by the caller: none of them may be read. */
+static inline bool tables_is_overfull(const struct core_index_def *x)
+{
+    return x->n_hash > sizeof x->hash / sizeof x->hash[0] ||
+           x->n_range > sizeof x->range / sizeof x->range[0];
+}
 /* A global index that UpdateTable adds. */
 SHEAF_NODISCARD sheaf_rc tables_check_new_index(struct ctx *c, const struct core_index_def *def,
                                                 struct definitions d);

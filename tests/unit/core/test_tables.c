@@ -204,6 +204,13 @@ static void test_create__refuses_in_aws_words(void **state)
          "1 validation error detected: Value 'M' at 'attributeDefinitions.1.member.attributeType' "
          "failed to satisfy constraint: Member must satisfy enum value set: [B, N, S]",
          {.table = L("abc"), .hash = K("pk", NONE), DEFS(K("pk", M))}},
+        {SUITE,
+         "The parameter 'TableName' is required but was not present in the request",
+         {.hash = K("pk", S)}},
+        {DYNALITE,
+         "1 validation error detected: Value null at 'keySchema' failed to satisfy constraint: "
+         "Member must not be null",
+         {.table = L("abc")}},
         {UNVERIFIED,
          "1 validation error detected: Value '' at 'keySchema.1.member.attributeName' failed to "
          "satisfy constraint: Member must have length greater than or equal to 1",
