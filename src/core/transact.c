@@ -236,13 +236,13 @@ static void give_reason(struct transact *s, uint32_t i, sheaf_rc rc, const char 
 }
 
 /* "… specific reasons [None, ConditionalCheckFailed]", as much of it as an error holds. */
-static sheaf_rc cancelled(struct ctx *c, const struct core_multi_outcome *out)
+sheaf_rc write_cancelled(struct ctx *c, const struct core_written *written, uint32_t n_written)
 {
     char codes[sizeof c->err->message];
     size_t n = 0;
     codes[0] = '\0';
-    for (uint32_t i = 0; i < out->n; i++) {
-        const char *code = code_of(out->written[i].rc);
+    for (uint32_t i = 0; i < n_written; i++) {
+        const char *code = code_of(written[i].rc);
         size_t need = strlen(code) + (i ? 2 : 0);
         if (n + need + 1 > sizeof codes) break;
         if (i) memcpy(codes + n, ", ", 2);
@@ -458,7 +458,7 @@ static sheaf_rc conclude(struct ctx *c, struct transact *s, sheaf_rc rc,
         return rc;
     }
     *out = s->out;
-    return s->is_cancelled ? cancelled(c, out) : SHEAF_OK;
+    return s->is_cancelled ? write_cancelled(c, out->written, out->n) : SHEAF_OK;
 }
 
 static void tell_gauges(struct transact *s)

@@ -79,4 +79,8 @@ struct write_alone {
 };
 SHEAF_NODISCARD sheaf_rc write_alone(struct core *core, struct ctx *c, struct write_alone *a);
 
+/* TransactionCanceledException, with the code of each action's reason. */
+SHEAF_NODISCARD sheaf_rc write_cancelled(struct ctx *c, const struct core_written *written,
+                                         uint32_t n_written);
+
 #endif
