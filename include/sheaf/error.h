@@ -48,6 +48,8 @@ extern "C" {
     X(SERIALIZATION, "SerializationException", 400, 0, "the request is not the JSON that the operation takes") \
     X(UNKNOWN_OPERATION, "UnknownOperationException", 400, 0, "no such operation") \
     X(ACCESS_DENIED, "AccessDeniedException", 400, 0, "the key may not do this") \
+    X(EXPIRED_ITERATOR, "ExpiredIteratorException", 400, 0, "a shard iterator is older than 15 minutes") \
+    X(TRIMMED_DATA, "TrimmedDataAccessException", 400, 0, "a stream's records of that age are gone") \
     X(INTERNAL, "InternalServerError", 500, 1, "a fault of ours") \
     X(NOMEM, "InternalServerError", 500, 1, "out of memory, or over a buffer's ceiling") \
     X(CONFLICT, "TransactionConflictException", 400, 1, "engine: certainly not committed, replay the body") \

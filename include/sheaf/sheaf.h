@@ -447,7 +447,8 @@ struct sheaf_table_report {
 SHEAF_CALLS_(SHEAF_X_)
 #undef SHEAF_X_
 
-/* ---- results ---- */
+/* ---- results ----
+ * Descriptions are handed out as pointers into the result, so that they may grow; NULL behind the end. */
 
 SHEAF_API void sheaf_result_free(sheaf_result *r);
 
@@ -485,7 +486,7 @@ struct sheaf_reason {
     const sheaf_item *item; /* when the action asked for it */
 };
 SHEAF_API size_t sheaf_result_reason_count(const sheaf_result *r);
-SHEAF_API bool sheaf_result_reason(const sheaf_result *r, size_t i, struct sheaf_reason *out);
+SHEAF_API const struct sheaf_reason *sheaf_result_reason(const sheaf_result *r, size_t i);
 
 /* ConsumedCapacity, one per table. */
 struct sheaf_capacity {
@@ -495,7 +496,7 @@ struct sheaf_capacity {
     double units, read_units, write_units;
 };
 SHEAF_API size_t sheaf_result_capacity_count(const sheaf_result *r);
-SHEAF_API bool sheaf_result_capacity(const sheaf_result *r, size_t i, struct sheaf_capacity *out);
+SHEAF_API const struct sheaf_capacity *sheaf_result_capacity(const sheaf_result *r, size_t i);
 
 /* ItemCollectionMetrics: the partition key and the collection's size, in bytes. */
 SHEAF_API size_t sheaf_result_metrics_count(const sheaf_result *r);
@@ -551,14 +552,12 @@ struct sheaf_stream_record {
     uint64_t size_bytes;
 };
 SHEAF_API size_t sheaf_result_stream_count(const sheaf_result *r);
-SHEAF_API bool sheaf_result_stream(const sheaf_result *r, size_t i,
-                                   struct sheaf_stream_description *out);
+SHEAF_API const struct sheaf_stream_description *sheaf_result_stream(const sheaf_result *r,
+                                                                     size_t i);
 SHEAF_API size_t sheaf_result_shard_count(const sheaf_result *r);
-SHEAF_API bool sheaf_result_shard(const sheaf_result *r, size_t i,
-                                  struct sheaf_shard_description *out);
+SHEAF_API const struct sheaf_shard_description *sheaf_result_shard(const sheaf_result *r, size_t i);
 SHEAF_API size_t sheaf_result_record_count(const sheaf_result *r);
-SHEAF_API bool sheaf_result_record(const sheaf_result *r, size_t i,
-                                   struct sheaf_stream_record *out);
+SHEAF_API const struct sheaf_stream_record *sheaf_result_record(const sheaf_result *r, size_t i);
 /* GetShardIterator's iterator, GetRecords' next one; NULL when the shard is closed and read to its
  * end. */
 SHEAF_API const char *sheaf_result_iterator(const sheaf_result *r);
@@ -570,8 +569,7 @@ struct sheaf_collection {
     const char *warning;              /* NULL, or what a designer should know */
 };
 SHEAF_API size_t sheaf_result_collection_count(const sheaf_result *r);
-SHEAF_API bool sheaf_result_collection(const sheaf_result *r, size_t i,
-                                       struct sheaf_collection *out);
+SHEAF_API const struct sheaf_collection *sheaf_result_collection(const sheaf_result *r, size_t i);
 
 /* ---- care ---- */
 

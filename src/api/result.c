@@ -173,12 +173,9 @@ bool sheaf_result_unprocessed_at(const sheaf_result *r, size_t i, size_t *table_
 /* Every list of a result is read the same way. */
 #define LIST(name, member, T)                                                                      \
     size_t sheaf_result_##name##_count(const sheaf_result *r) { return r ? r->n_##member : 0; }    \
-    bool sheaf_result_##name(const sheaf_result *r, size_t i, struct T *out)                       \
+    const struct T *sheaf_result_##name(const sheaf_result *r, size_t i)                           \
     {                                                                                              \
-        memset(out, 0, sizeof *out);                                                               \
-        if (!r || i >= r->n_##member) return false;                                                \
-        *out = r->member[i];                                                                       \
-        return true;                                                                               \
+        return r && i < r->n_##member ? &r->member[i] : NULL;                                      \
     }
 LIST(reason, reasons, sheaf_reason)
 LIST(capacity, capacity, sheaf_capacity)

@@ -1,5 +1,5 @@
 /* Turns an item and a key schema into AWS's complaint about it, or none. Know before editing: every
- * message is the service's, quirks of spelling included ("limit of2048 bytes"); test_keys.c names
+ * message is the service's, quirks of spelling included ("limit of2048 bytes"); test_write.c names
  * where each was seen. */
 #include "core/keys.h"
 

@@ -20,24 +20,6 @@ WEAK sheaf_rc ttl_apply(struct core *core, struct ctx *c, sheaf_txn *txn,
     return SHEAF_OK;
 }
 WEAK bool ttl_seconds(const struct table *t, val item, int64_t *seconds_out) { return false; }
-PENDING(backfill_round(struct core *core, uint32_t max_items, uint64_t *did_out, bool *has_more_out,
-                       sheaf_error *err))
-PENDING(core_update_table(struct core *core, struct ctx *c, const struct core_update_table *q,
-                          struct core_table_outcome *out))
-PENDING(core_update_ttl(struct core *core, struct ctx *c, span table, span attribute, bool is_on,
-                        sheaf_position *position_out))
-PENDING(core_describe_ttl(struct core *core, struct ctx *c, span table, span *attribute_out,
-                          sheaf_position *position_out))
-PENDING(core_transact_write(struct core *core, struct ctx *c, const struct core_transact_write *q,
-                            struct core_multi_outcome *out))
-PENDING(core_batch_write(struct core *core, struct ctx *c, const struct core_batch_write *q,
-                         struct core_multi_outcome *out))
-PENDING(core_get_item(struct core *core, struct ctx *c, const struct core_get_item *q,
-                      struct core_item_outcome *out))
-PENDING(core_multi_get(struct core *core, struct ctx *c, const struct core_multi_get *q,
-                       struct core_items_outcome *out))
-PENDING(core_query(struct core *core, struct ctx *c, const struct core_query *q,
-                   struct core_page *out))
 PENDING(core_list_streams(struct core *core, struct ctx *c, const struct core_list_streams *q,
                           struct core_streams_outcome *out))
 PENDING(core_describe_stream(struct core *core, struct ctx *c, const struct core_describe_stream *q,

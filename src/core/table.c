@@ -171,9 +171,12 @@ static bool copy_all(struct table *to, const struct table *from)
     to->name = from->name;
     to->id = from->id;
     to->ttl_attribute = from->ttl_attribute;
+    to->is_ttl_filling = from->is_ttl_filling;
+    to->ttl_after = from->ttl_after;
     to->catalog_key = from->catalog_key;
     struct arena *a = &to->arena;
     if (!dup(a, &to->name) || !dup(a, &to->id) || !dup(a, &to->ttl_attribute)) return false;
+    if (!dup(a, &to->ttl_after)) return false;
     if (!dup(a, &to->hash.name) || !dup(a, &to->range.name)) return false;
     to->catalog_key.s = to->name;
     return copy_lists(to, from);

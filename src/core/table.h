@@ -46,7 +46,7 @@ struct table {
     uint64_t number;      /* never reused */
     uint64_t space;       /* items */
     uint64_t stats_space; /* collection statistics of the table and its indexes, see rows.h */
-    uint64_t ttl_space;   /* expiry index; 0: TTL was never on */
+    uint64_t ttl_space;   /* expiry index, a new one each time TTL is switched on; 0: TTL is off */
     int64_t created_us;
     struct core_key hash, range;
     bool has_range;
@@ -58,6 +58,8 @@ struct table {
     struct table_stream *streams; /* oldest first */
     uint32_t n_streams;
     span ttl_attribute; /* p == NULL: off */
+    bool is_ttl_filling; /* expiry rows of items that are older than the switch may be missing */
+    span ttl_after;      /* where that filling goes on, as backfill_after */
     const struct core_key *definitions;
     uint32_t n_definitions;
     sheaf_engine_key catalog_key; /* for guard */

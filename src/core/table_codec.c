@@ -17,6 +17,13 @@ static void put_s(struct vb *b, const char *name, span s)
     vb_s(b, s);
 }
 
+static void put_b(struct vb *b, const char *name, span s)
+{
+    if (!s.n) return;
+    vb_name(b, span_cstr(name));
+    vb_b(b, s);
+}
+
 static void put_i(struct vb *b, const char *name, int64_t i)
 {
     if (i == 0) return;
@@ -56,8 +63,7 @@ static void put_index(struct vb *b, const struct table_index *x)
     put_u(b, "is_local", x->def.is_local);
     put_u(b, "status", (uint64_t)x->status);
     put_u(b, "is_backfilling", x->is_backfilling);
-    vb_name(b, SPAN_LIT("backfill_after"));
-    vb_b(b, x->backfill_after);
+    put_b(b, "backfill_after", x->backfill_after);
     put_keys(b, "hash", x->def.hash, x->def.n_hash);
     put_keys(b, "range", x->def.range, x->def.n_range);
     put_u(b, "projection", (uint64_t)x->def.projection);
@@ -98,6 +104,8 @@ static void put_table(struct vb *b, const struct table *t)
     put_u(b, "read_units", t->read_units);
     put_u(b, "write_units", t->write_units);
     put_s(b, "ttl_attribute", t->ttl_attribute);
+    put_u(b, "is_ttl_filling", t->is_ttl_filling);
+    put_b(b, "ttl_after", t->ttl_after);
     put_keys(b, "definitions", t->definitions, t->n_definitions);
     vb_name(b, SPAN_LIT("indexes"));
     vb_list_begin(b);
@@ -280,6 +288,8 @@ static void get_table(struct row *r, val m, struct table *t)
     t->read_units = get_u(m, "read_units");
     t->write_units = get_u(m, "write_units");
     t->ttl_attribute = get_s(r, m, "ttl_attribute");
+    t->is_ttl_filling = get_u(m, "is_ttl_filling") != 0;
+    t->ttl_after = get_s(r, m, "ttl_after");
     get_definitions(r, m, t);
     get_indexes(r, m, t);
     get_streams(r, m, t);

@@ -109,6 +109,12 @@ sheaf_rc token_write(struct core *core, struct ctx *c, sheaf_txn *txn, const str
     return eng_put(txn, &t->key, SPAN(value, sizeof value), c->err);
 }
 
+bool token_has_settled(const struct token *t, const struct sheaf_run_result *result)
+{
+    static const sheaf_stamp none;
+    return t->is_used && memcmp(&result->stamp, &none, sizeof none) == 0;
+}
+
 bool token_is_expired(span value, int64_t now_us)
 {
     if (!value.p || value.n != TOKEN_VALUE_BYTES) return true;

@@ -36,6 +36,9 @@ static inline const sheaf_engine_key *token_key(const struct token *t)
 {
     return t->is_used ? &t->key : NULL;
 }
+/* Whether the run loop found the token instead of a clean commit. Then an earlier attempt took
+ * effect, whatever a later one, which ran after that had landed, thought of the item. */
+bool token_has_settled(const struct token *t, const struct sheaf_run_result *result);
 /* Puts its row; nothing when unused. */
 SHEAF_NODISCARD sheaf_rc token_write(struct core *core, struct ctx *c, sheaf_txn *txn,
                                      const struct token *t);

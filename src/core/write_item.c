@@ -167,6 +167,7 @@ sheaf_rc write_alone(struct core *core, struct ctx *c, struct write_alone *a)
     struct sheaf_run_options how = {.seed = core_seed(core), .token = token_key(&s.token)};
     struct sheaf_run_result result;
     sheaf_rc rc = sheaf_engine_run(core->engine, body, &s, &how, &result, &s.err);
+    if (rc == SHEAF_OK && token_has_settled(&s.token, &result)) s.verdict = SHEAF_OK;
     a->out.position = result.position;
     if (rc == SHEAF_OK && s.verdict == SHEAF_OK)
         effects_written(core, &a->op.change, &a->op.effects, item_map(a->op.w->item));

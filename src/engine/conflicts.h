@@ -4,18 +4,20 @@
  * Layer rule: base and the public engine header only.
  *
  * Every key falls into one of n stripes; a stripe remembers the position of the last commit that
- * wrote a key of it. A transaction remembers the stripes it read and the position it read at; at its
- * commit any of them being newer is a conflict. Absent keys have stripes as well, so they are
+ * wrote a key of it. A transaction remembers the stripes it read and the position it read at; at
+ * its commit any of them being newer is a conflict. Absent keys have stripes as well, so they are
  * protected alike. Two keys in one stripe conflict falsely now and then; the replay costs time, not
  * truth.
  *
  * The protocol, in the engine's hands:
- *   1. fix the position first, then read:  eng_reads_start(r, visible position), read the bytes of a
- *      state that holds at least that position, eng_reads_add() per key got or guarded;
+ *   1. fix the position first, then read: eng_reads_start(r, visible position), read the bytes of
+ *      a state that holds at least that position, eng_reads_add() per key got or guarded;
  *   2. at commit, under the engine's commit mutex: eng_conflicts_check(); apply the writes;
- *      eng_conflicts_stamp() every written key (put, del, append, add, and each key that a del_range
- *      removed) with the new position, before anyone can begin at it. An add stamps, because it
- *      changes what others read, but it is no read: it never makes its own transaction conflict. */
+ *      eng_conflicts_stamp() every written key (put, del, append, add, and each key that a
+ *      del_range removed) with the new position. Not after anyone can begin at that position, and
+ *      not before the commit is sure: a stamp above the newest position turns away every reader of
+ *      its stripe until another commit passes. An add stamps, because it changes what others read,
+ *      but it is no read: it never makes its own transaction conflict. */
 #ifndef ENGINE_CONFLICTS_H
 #define ENGINE_CONFLICTS_H
 

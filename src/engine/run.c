@@ -1,9 +1,9 @@
 /* Turns a body into a committed transaction: replays conflicts, settles unknown outcomes.
  *
- * Know before editing: with a token the effect happens at most once even when a commit whose outcome
- * was unknown lands late. Every attempt guards the token key and a successful one writes it, so of
- * two attempts in flight the later to commit conflicts; and no attempt after an unknown one runs its
- * body before it has seen, in its own transaction, that the token is absent. */
+ * Know before editing: with a token the effect happens at most once even when a commit whose
+ * outcome was unknown lands late. Every attempt guards the token key and a successful one writes
+ * it, so of two attempts in flight the later to commit conflicts; and no attempt after an unknown
+ * one runs its body before it has seen, in its own transaction, that the token is absent. */
 #include "engine/engine.h"
 
 #include "base/clock.h"

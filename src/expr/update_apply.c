@@ -56,6 +56,7 @@ static sheaf_rc read_typed(struct ctx *c, const struct expr_operand *from, val i
 static sheaf_rc add_numbers(struct ctx *c, val a, val b, bool is_minus, struct outcome *out)
 {
     struct num x, y;
+    assert(val_type(a) == VAL_N && val_type(b) == VAL_N);
     val_num(a, &x);
     val_num(b, &y);
     out->kind = NUMBER;
@@ -83,6 +84,7 @@ static sheaf_rc find_target(struct ctx *c, const struct path *path, val item, va
 {
     const struct path_step *last = &path->steps[path->n - 1];
     struct path up = {path->steps, path->n - 1};
+    assert(path->n > 0 && (up.n > 0 || last->name.p));
     val parent = up.n ? path_get(item, &up) : item;
     *out = VAL_ABSENT;
     if (val_type(parent) != (last->name.p ? VAL_M : VAL_L))
@@ -107,6 +109,7 @@ static sheaf_rc judge_add(struct ctx *c, val old, val operand, struct outcome *o
 static uint32_t count_common(val a, val b)
 {
     uint32_t n = 0;
+    assert(val_type(a) == val_type(b));
     for (uint32_t i = 0; i < val_count(b); i++) n += val_set_has(a, val_member_at(b, i));
     return n;
 }

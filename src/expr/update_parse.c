@@ -55,6 +55,7 @@ static struct node *new_node(struct update_parser *u, enum node_kind kind)
 
 static void chain(struct update_parser *u, struct node *n)
 {
+    assert(n->kind != NODE_PAREN && !n->after);
     if (u->last)
         u->last->after = n;
     else
@@ -112,7 +113,7 @@ static sheaf_rc open_nest(struct update_parser *u, struct node **open, bool *is_
 
 static void add_arg(struct node *call, struct node *arg)
 {
-    assert(call->kind == NODE_CALL);
+    assert(call->kind == NODE_CALL && !arg->sibling);
     if (call->last_arg)
         call->last_arg->sibling = arg;
     else
@@ -165,6 +166,7 @@ static bool at_sign(const struct update_parser *u)
 static sheaf_rc parse_sum(struct update_parser *u, struct node **left)
 {
     struct node *sum = new_node(u, NODE_CALL), *right = NULL;
+    assert(at_sign(u));
     if (!sum) return err_nomem(u->p.ctx->err);
     sum->text = expr_tok_text(&u->p);
     u->n_operators++;
@@ -397,6 +399,7 @@ static sheaf_rc make_set(struct update_parser *u, const struct node *value, stru
     out->kind = value->function == FN_PLUS    ? EXPR_PLUS
                 : value->function == FN_MINUS ? EXPR_MINUS
                                               : EXPR_APPEND;
+    assert(value->n_args == 2 && value->args->sibling == value->last_arg);
     TRY(make_operand(u, value->args, &out->a));
     return make_operand(u, value->last_arg, &out->b);
 }
@@ -426,6 +429,7 @@ static sheaf_rc make_tree(struct update_parser *u, struct expr_projection *out)
     if (!paths) return err_nomem(c->err);
     uint32_t n = 0;
     for (struct raw_action *a = u->first_action; a; a = a->after) paths[n++] = a->target->path;
+    assert(n == u->n_actions);
     TRY(expr_tree_build(c, paths, n, out));
     return expr_tree_check(&u->p, out);
 }

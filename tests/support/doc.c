@@ -222,26 +222,27 @@ static bool is_before(const struct doc *d, uint32_t i, uint32_t j)
     return strtod(x, NULL) < strtod(y, NULL);
 }
 
-/* The kid with `rank` others before it. */
-static uint32_t ranked(const struct doc *d, uint32_t rank)
+/* The kids by name or member; those of a list as they are. */
+static uint32_t *in_order(struct arena *a, const struct doc *d)
 {
-    if (d->type == VAL_L) return rank;
+    uint32_t *order = take(a, d->n * sizeof *order);
     for (uint32_t i = 0; i < d->n; i++) {
-        uint32_t before = 0;
-        for (uint32_t j = 0; j < d->n; j++) before += is_before(d, j, i);
-        if (before == rank) return i;
+        uint32_t at = i;
+        for (; d->type != VAL_L && at > 0 && is_before(d, i, order[at - 1]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
     }
-    fail_msg("doc: the same name or member twice");
-    abort();
+    return order;
 }
 
 static void print(struct buf *b, const struct doc *d);
 
 static void print_box(struct buf *b, const struct doc *d, const char *ends)
 {
+    uint32_t *order = in_order(b->arena, d);
     buf_put_u8(b, (uint8_t)ends[0]);
     for (uint32_t rank = 0; rank < d->n; rank++) {
-        uint32_t i = ranked(d, rank);
+        uint32_t i = order[rank];
         if (rank) buf_put(b, ", ", 2);
         if (d->type == VAL_M && is_bare(d->names[i]))
             buf_put_span(b, d->names[i]);

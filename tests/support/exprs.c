@@ -61,7 +61,7 @@ static struct doc *random_member(struct arena *a, struct rng *r, enum val_type s
 {
     char text[8];
     if (set == VAL_NS) return doc_number(a, (long long)rng_below(r, 9) - 4);
-    snprintf(text, sizeof text, "%.*s", (int)rng_below(r, 3), "pqr" + rng_below(r, 2));
+    snprintf(text, sizeof text, "%.*s", (int)rng_below(r, 3), &"pqr"[rng_below(r, 2)]);
     struct doc *d = doc_string(a, text);
     d->type = set == VAL_SS ? VAL_S : VAL_B;
     return d;

@@ -1,5 +1,5 @@
-/* tests/support/exprs.h: what tests of expressions share: a request with its arena and placeholders,
- * and where the text of a message comes from. */
+/* tests/support/exprs.h: what tests of expressions share: a request with its arena and
+ * placeholders, and where the text of a message comes from. */
 #ifndef TESTS_EXPRS_H
 #define TESTS_EXPRS_H
 

@@ -7,13 +7,18 @@
  *  1. What an RW transaction read is only true when its commit returns SHEAF_OK, also when it wrote
  *     nothing. Before a failed condition is reported, commit the transaction: SHEAF_CONFLICT means
  *     the condition was judged on stale bytes.
- *  2. A transaction does not see its own writes. Every read of it answers from the committed state.
+ *  2. A transaction does not see its own writes. Every read of it answers from the committed state:
+ *     an engine may pin one state with the first read, or give the newest bytes to each. Either way
+ *     a commit that returns SHEAF_OK proves that all of them were still the newest.
  *  3. Bytes returned by a cursor are valid until that cursor moves or closes; bytes returned by get
  *     until the transaction ends.
  *  4. A commit that returned SHEAF_OK is visible at once and durable when durable() has reached its
  *     position. Whoever answers a client, for a read as well, waits for that (sync, on_durable).
  *  5. Ranges are not protected against phantoms: no DynamoDB operation has a range predicate inside
  *     a transaction.
+ *  6. A conflict may be false (engines detect them by stripes of keys), so SHEAF_CONFLICT is always
+ *     replayed, never reported as a fact. A transaction that read nothing never conflicts.
+ *  7. A dropped space is never read again, also not through an older snapshot.
  *
  * KEYS
  *  A key is a pair (P, S). P *places*: equality only, 24 bytes, always. S *orders* inside one P:
@@ -276,8 +281,9 @@ static inline uint64_t sheaf_place_space(const sheaf_place *p)
 /* ---- the run loop ---- */
 
 /* Works in the transaction; returns SHEAF_OK to have it committed, anything else to have it rolled
- * back and returned. It runs again from the start after a conflict, so it must not keep anything
- * from an earlier attempt. */
+ * back and returned; but SHEAF_CONFLICT, which an engine may answer to a read, is replayed like that
+ * of a commit. It runs again from the start after a conflict, so it must not keep anything from an
+ * earlier attempt. */
 typedef sheaf_rc (*sheaf_body_fn)(void *ctx, sheaf_txn *t, sheaf_error *err);
 
 struct sheaf_run_options {

@@ -18,6 +18,13 @@ static void complain(struct walk *w, const struct mem_rec *near, const char *wha
     w->has_stopped = !w->checker->complain(w->checker->ctx, key, what);
 }
 
+static bool has_prefix(struct mem_node *n, span key)
+{
+    size_t near = n->plen < MEM_PREFIX_MAX ? n->plen : MEM_PREFIX_MAX;
+    span first = mem_rec_key(mem_keys(n)[mem_first(n)]);
+    return span_starts(key, SPAN(n->prefix, near)) && mem_lcp(key, first, n->plen) == n->plen;
+}
+
 /* The keys of one node: order, limits set by the separators above, prefix and heads. */
 static void check_keys(struct walk *w, struct mem_node *n, const struct mem_rec *low,
                        const struct mem_rec *high)
@@ -32,10 +39,12 @@ static void check_keys(struct walk *w, struct mem_node *n, const struct mem_rec 
             complain(w, keys[i], "a key is below the separator before its node");
         if (high && span_cmp(mem_rec_key(high), key) <= 0)
             complain(w, keys[i], "a key is not below the separator after its node");
-        if (mem_lcp(key, mem_rec_key(keys[first]), n->plen) != n->plen)
+        if (!has_prefix(n, key))
             complain(w, keys[i], "a key lacks the prefix of its node");
         else if (mem_heads(n)[i] != mem_head_of(key, n->plen))
             complain(w, keys[i], "a head differs from its key");
+        if (n->level == 0 && ((struct mem_leaf *)n)->print[i] != mem_print_of(key))
+            complain(w, keys[i], "a print differs from its key");
         if (keys[i]->birth > n->birth) complain(w, keys[i], "a record is younger than its node");
         if (n->level && keys[i]->vlen) complain(w, keys[i], "a separator has a value");
         w->bytes += mem_rec_size(keys[i]);

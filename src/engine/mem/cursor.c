@@ -1,8 +1,8 @@
 /* Turns ranges and walks into rows of the version that the transaction reads.
  *
  * Know before editing: a range within one P and a segment of a space are both one interval of whole
- * keys, so there is one cursor for both. The far end of the interval is copied, because the caller's
- * bounds are only lent for the call. */
+ * keys, so there is one cursor for both. The far end of the interval is copied, because the
+ * caller's bounds are only lent for the call. */
 #include "engine/mem/mem.h"
 
 #include "base/mem.h"

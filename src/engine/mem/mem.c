@@ -129,7 +129,7 @@ static sheaf_rc drop_some(struct mem_engine *e, struct mem_cut *cut, sheaf_error
     if (!mem_store_begin(&e->store, &build)) return err_nomem(err);
     bool is_done = mem_build_cut(&build, cut);
     if (!is_done || cut->n_removed == 0) {
-        mem_store_abort(&e->store, &build);
+        mem_build_abort(&build);
         return is_done ? SHEAF_OK : err_nomem(err);
     }
     eng_conflicts_stamp_all(&e->conflicts, build.number);

@@ -1,5 +1,5 @@
-/* engine/mem/mem.h: the mem engine's own objects, for the files of this folder. The engine is opened
- * by sheaf_engine_open_mem (<sheaf/sys/engine.h>). */
+/* engine/mem/mem.h: the mem engine's own objects, for the files of this folder. The engine is
+ * opened by sheaf_engine_open_mem (<sheaf/sys/engine.h>). */
 #ifndef ENGINE_MEM_MEM_H
 #define ENGINE_MEM_MEM_H
 

@@ -43,6 +43,8 @@ static inline size_t mem_rec_size(const struct mem_rec *r)
 size_t mem_lcp(span a, span b, size_t max);
 /* The 8 bytes of the key at `at`, big-endian, zeros behind its end. */
 uint64_t mem_head_of(span key, size_t at);
+/* 8 bits of a hash over the whole key. */
+uint8_t mem_print_of(span key);
 /* How many of n ascending numbers are below x. */
 static inline unsigned mem_count_less(const uint64_t *h, unsigned n, uint64_t x)
 {

@@ -14,18 +14,23 @@ const struct mem_rec *mem_tree_get(const struct mem_tree *t, span key)
     }
     const struct mem_leaf *leaf = (const struct mem_leaf *)n;
     if (key.n < n->plen) return NULL;
-    /* The prefix itself is not compared: a key without it is in no record of this leaf, and the
-     * comparison of whole keys says so. It saves touching a second record. */
+    /* The prefix need not be compared: a key without it is in no record of this leaf, and the
+     * comparison of whole keys says so. */
     uint64_t head = mem_head_of(key, n->plen);
-    for (unsigned i = mem_count_less(leaf->head, n->n, head); i < n->n; i++) {
-        const struct mem_rec *r = leaf->key[i];
-        if (leaf->head[i] != head) return NULL;
+    unsigned at = mem_count_less(leaf->head, n->n, head), end = at;
+    while (end < n->n && leaf->head[end] == head) end++;
+    bool has_choice = end - at > 1;
+    uint8_t print = has_choice ? mem_print_of(key) : 0;
+    for (; at < end; at++) {
+        const struct mem_rec *r = leaf->key[at];
+        if (has_choice && leaf->print[at] != print) continue;
+        __builtin_prefetch((const char *)r + 64);
         if (r->klen == key.n && memcmp(r->bytes, key.p, key.n) == 0) return r;
     }
     return NULL;
 }
 
-enum { AHEAD = 4 };
+enum { AHEAD = 10 };
 
 static void prefetch_rec(const struct mem_leaf *leaf, unsigned at)
 {

@@ -1,8 +1,9 @@
 /* Turns builds into versions and dead objects into free memory.
  *
  * Know before editing: a pin may only be taken on the current version, under pin_lock, where the
- * version's own pin for being current keeps the count above zero. So a count that reaches zero stays
- * there, and whoever brought it there hands the version on. Readers never wait for write_lock. */
+ * version's own pin for being current keeps the count above zero. So a count that reaches zero
+ * stays there, and whoever brought it there hands the version on. Readers never wait for
+ * write_lock. */
 #include "engine/mem/store.h"
 
 #include "base/mem.h"
@@ -61,7 +62,7 @@ static void free_dead(struct mem_store *s, struct mem_garbage *g, const struct m
     atomic_fetch_sub_explicit(&s->bytes, bytes, memory_order_relaxed);
 }
 
-/* Notes the chunk's rest with an older version: copied when that has room, so that chunks fill up. */
+/* Notes the chunk's rest with an older version, copied when that has room: chunks fill up. */
 static void hand_down(struct mem_store *s, struct mem_garbage *g, struct mem_version *older)
 {
     struct mem_garbage *to = older ? older->garbage : NULL;
@@ -171,12 +172,6 @@ void mem_store_publish(struct mem_store *s, struct mem_build *b)
     atomic_store(&s->position, v->position);
     pthread_mutex_unlock(&s->pin_lock);
     if (atomic_fetch_sub_explicit(&old->pins, 1, memory_order_acq_rel) == 1) release(s, old);
-}
-
-void mem_store_abort(struct mem_store *s, struct mem_build *b)
-{
-    (void)s;
-    mem_build_abort(b);
 }
 
 void mem_store_deinit(struct mem_store *s)

@@ -54,11 +54,10 @@ void mem_store_unpin(struct mem_store *s, struct mem_version *v);
 /* The one writer at a time. Unlocking also frees what readers have let go meanwhile. */
 void mem_store_lock(struct mem_store *s);
 void mem_store_unlock(struct mem_store *s);
-/* The following under the lock. Begins a build of the version after the current one; false: out of
- * memory, nothing to abort. */
+/* The following under the lock. Begins a build of the version after the current one, which
+ * mem_store_publish or mem_build_abort ends; false: out of memory, nothing to abort. */
 bool mem_store_begin(struct mem_store *s, struct mem_build *b) __attribute__((warn_unused_result));
 /* Makes the build the current version, for all readers at once. Cannot fail. */
 void mem_store_publish(struct mem_store *s, struct mem_build *b);
-void mem_store_abort(struct mem_store *s, struct mem_build *b);
 
 #endif

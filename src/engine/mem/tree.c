@@ -1,15 +1,15 @@
 /* Turns one published tree and a row of changes into the next tree.
  *
- * Know before editing: a build may run out of memory anywhere, and is then thrown away as a whole by
- * walking what it made (birth == number). So at every point where an allocation can fail, each
+ * Know before editing: a build may run out of memory anywhere, and is then thrown away as a whole
+ * by walking what it made (birth == number). So at every point where an allocation can fail, each
  * object the build made must be reachable from build.tree.root exactly once, or be in the hands of
  * the function that fails. Nothing else needs to be undone. */
 #include "engine/mem/node.h"
 
 #include "base/mem.h"
 
-/* What one change can take out of the tree: per level a copied node, a joined one and its separator,
- * and the records of one leaf. */
+/* What one change can take out of the tree: per level a copied node, a joined one and its
+ * separator, and the records of one leaf. */
 enum { DEAD_PER_CHANGE = 4 * MEM_HEIGHT_MAX + MEM_LEAF_MAX, CHUNK_MAX = 8192 };
 
 void mem_build_init(struct mem_build *b, const struct mem_tree *from, uint64_t number,
@@ -96,9 +96,13 @@ static bool own(struct mem_build *b, struct mem_node **slot)
     if (!n) return false;
     n->n = old->n;
     n->plen = old->plen;
+    memcpy(n->prefix, old->prefix, sizeof n->prefix);
     memcpy(mem_heads(n), mem_heads(old), old->n * sizeof(uint64_t));
     memcpy(mem_keys(n), mem_keys(old), old->n * sizeof(struct mem_rec *));
-    if (n->level) memcpy(mem_children(n), mem_children(old), old->n * sizeof(struct mem_node *));
+    if (n->level)
+        memcpy(mem_children(n), mem_children(old), old->n * sizeof(struct mem_node *));
+    else
+        memcpy(((struct mem_leaf *)n)->print, ((struct mem_leaf *)old)->print, old->n);
     *slot = n;
     drop_node(b, old);
     return true;
@@ -123,18 +127,26 @@ static void move_tail(struct mem_node *from, unsigned mid, struct mem_node *to)
         memcpy(mem_children(to), mem_children(from) + mid, n * sizeof(struct mem_node *));
         mem_keys(to)[0] = NULL;
     }
-    to->n = (uint16_t)n;
-    from->n = (uint16_t)mid;
+    to->n = (uint8_t)n;
+    from->n = (uint8_t)mid;
     mem_node_rehead(from);
     mem_node_rehead(to);
 }
 
-/* Ascending and descending keys leave full nodes behind them; others even ones. */
-static unsigned split_point(const struct mem_node *n, unsigned at)
+/* Ascending and descending keys leave fuller nodes behind them. Others are split near the middle
+ * where the keys differ most: at the border between two P when there is one, which gives the halves
+ * longer prefixes, heads that tell more, and a short separator. */
+static unsigned split_point(struct mem_node *n, unsigned at)
 {
-    unsigned min = mem_node_min(n);
+    const uint64_t *heads = mem_heads(n);
+    unsigned min = mem_node_min(n), mid = n->n / 2u, best = mid;
     if (at + 1 >= n->n) return n->n - min;
-    return at == 0 ? min : n->n / 2u;
+    if (at == 0) return min;
+    for (unsigned d = 1; d <= n->n / 6u; d++) {
+        if ((heads[mid - d - 1] ^ heads[mid - d]) > (heads[best - 1] ^ heads[best])) best = mid - d;
+        if ((heads[mid + d - 1] ^ heads[mid + d]) > (heads[best - 1] ^ heads[best])) best = mid + d;
+    }
+    return best;
 }
 
 /* Splits the full child at `at` of a parent with room; `wanted` is where in the child the next key
@@ -169,8 +181,8 @@ static struct mem_node *grow(struct mem_build *b)
     return root;
 }
 
-/* Splits *node, which is full and the child `at` of *parent (no parent: it is the root), and goes on
- * with the half where the key belongs. */
+/* Splits *node, which is full and the child `at` of *parent (no parent: it is the root), and goes
+ * on with the half where the key belongs. */
 static bool make_room(struct mem_build *b, struct mem_node **parent, struct mem_node **node,
                       span key, unsigned wanted)
 {
@@ -184,8 +196,8 @@ static bool make_room(struct mem_build *b, struct mem_node **parent, struct mem_
     return true;
 }
 
-/* The build's own leaf where the key belongs, with room for it unless it is there already. Full inner
- * nodes are split on the way down, so that a split below always finds room above. */
+/* The build's own leaf where the key belongs, with room for it unless it is there already. Full
+ * inner nodes are split on the way down, so that a split below always finds room above. */
 static struct mem_node *leaf_for(struct mem_build *b, span key, unsigned *at_out,
                                  bool *is_there_out)
 {
@@ -271,12 +283,12 @@ static void scatter(const struct pair *p, unsigned from, unsigned end, struct me
         memcpy(mem_children(to), p->children + from, (end - from) * sizeof p->children[0]);
         mem_keys(to)[0] = NULL;
     }
-    to->n = (uint16_t)(end - from);
+    to->n = (uint8_t)(end - from);
     mem_node_rehead(to);
 }
 
-/* Joins the children l and l + 1 of the parent: into one when that leaves it room to grow, else each
- * gets half. All three become the build's own. */
+/* Joins the children l and l + 1 of the parent: into one when that leaves it room to grow, else
+ * each gets half. All three become the build's own. */
 static bool join(struct mem_build *b, struct mem_node *parent, unsigned l)
 {
     struct mem_node **children = mem_children(parent);
@@ -374,11 +386,8 @@ bool mem_build_cut(struct mem_build *b, struct mem_cut *cut)
     cut->n_removed = 0;
     while (cut->max == 0 || cut->n_removed < cut->max) {
         if (!mem_path_seek(&p, &b->tree, cut->lo)) return true;
-        struct mem_node *leaf = p.step[p.depth - 1].node;
         unsigned at = p.step[p.depth - 1].at, end = run_end(&p, cut->end);
         if (end <= at) return true;
-        for (unsigned i = at; cut->gone && i < end; i++)
-            cut->gone(cut->ctx, mem_rec_key(mem_keys(leaf)[i]));
         if (!reserve(b) || !remove_run(b, &p, end)) return false;
         cut->n_removed += end - at;
     }

@@ -6,18 +6,21 @@
  * *build* makes the next tree out of it. Whatever the build did not make itself it copies before
  * changing it, so the old tree stays as it is, and the two share every node that did not change.
  *
- *     inner  | birth, n, level, plen | head[64] | key[64] | child[64] |   key[0] is never used
- *     leaf   | birth, n, level, plen | head[32] | key[32] |               key[i] is the record
+ *     inner  | birth, n, level, plen, prefix | head[64] | child[64] | key[64] |  key[0] is unused
+ *     leaf   | birth, n, level, plen, prefix | head[32] | key[32] | print[32] |  key: the records
  *
  *     child i of an inner node holds the keys in [key[i], key[i+1]); the separators are records
  *     without a value, cut to the bytes that tell left from right.
  *
- * plen is the length of a prefix that all keys of the node share, head[i] the 8 bytes behind it,
- * big-endian, zeros where the key is shorter. A search compares heads, which lie in a few cache
- * lines, and looks at whole keys only where heads are equal.
+ * plen bytes are shared by all keys of the node, the first 44 of them are in prefix[]; head[i] is
+ * the 8 bytes of key i behind them, big-endian, zeros where the key is shorter. A search compares
+ * prefix and heads, which lie in a few cache lines, and looks at whole keys only where heads are
+ * equal. There a point lookup also has print[i], 8 bits of a hash of key i, so that it seldom
+ * touches a record in vain.
  *
- * Lifetimes are intervals, not counts: an object is *born* in one build and dies in a later one (see
- * store.h for who frees it). Copying a node therefore touches none of the objects it points to. */
+ * Lifetimes are intervals, not counts: an object is *born* in one build and dies in a later one
+ * (see store.h for who frees it). Copying a node therefore touches none of the objects it points
+ * to. */
 #ifndef ENGINE_MEM_TREE_H
 #define ENGINE_MEM_TREE_H
 
@@ -28,7 +31,8 @@ enum {
     MEM_LEAF_MIN = 8,
     MEM_INNER_MAX = 64,
     MEM_INNER_MIN = 16,
-    MEM_HEIGHT_MAX = 16 /* 8 * 16^14 keys at the least fill: more than there is memory for */
+    MEM_PREFIX_MAX = 44, /* makes the head of a node 56 bytes: with the first head one cache line */
+    MEM_HEIGHT_MAX = 16  /* 8 * 16^14 keys at the least fill: more than there is memory for */
 };
 
 /* Key and value in one piece. Never changed once its build is published. */
@@ -40,22 +44,24 @@ struct mem_rec {
 
 struct mem_node {
     uint64_t birth;
-    uint32_t plen;
-    uint16_t n;    /* records of a leaf, children of an inner node */
+    uint16_t plen; /* what all keys share; the beginning of it is in prefix[] */
+    uint8_t n;     /* records of a leaf, children of an inner node */
     uint8_t level; /* 0 = leaf */
+    uint8_t prefix[MEM_PREFIX_MAX];
 };
 
 struct mem_leaf {
     struct mem_node node;
     uint64_t head[MEM_LEAF_MAX];
     struct mem_rec *key[MEM_LEAF_MAX];
+    uint8_t print[MEM_LEAF_MAX];
 };
 
 struct mem_inner {
     struct mem_node node;
     uint64_t head[MEM_INNER_MAX];
-    struct mem_rec *key[MEM_INNER_MAX];
     struct mem_node *child[MEM_INNER_MAX];
+    struct mem_rec *key[MEM_INNER_MAX];
 };
 
 struct mem_tree {
@@ -134,12 +140,10 @@ bool mem_build_put(struct mem_build *b, struct mem_rec *r) __attribute__((warn_u
 bool mem_build_del(struct mem_build *b, span key) __attribute__((warn_unused_result));
 
 /* Removes the keys in [lo, end), end.p == NULL being no end, and stops when `max` or a few more are
- * gone (0 = no limit). `gone` (may be NULL) is told each key. */
+ * gone (0 = no limit). */
 struct mem_cut {
     span lo, end;
     uint64_t max;
-    void (*gone)(void *ctx, span key);
-    void *ctx;
     uint64_t n_removed; /* out */
 };
 bool mem_build_cut(struct mem_build *b, struct mem_cut *cut) __attribute__((warn_unused_result));
@@ -150,8 +154,8 @@ bool mem_build_cut(struct mem_build *b, struct mem_cut *cut) __attribute__((warn
 void mem_tree_free(struct mem_tree *t);
 
 /* Looks at everything. `complain` gets the key nearest to the trouble (p == NULL: none) and what is
- * wrong; returning false ends the walk. *bytes_out: what the nodes and records take. Returns whether
- * all was well. `number` is that of the build that made the tree. */
+ * wrong; returning false ends the walk. *bytes_out: what the nodes and records take. Returns
+ * whether all was well. `number` is that of the build that made the tree. */
 struct mem_checker {
     bool (*complain)(void *ctx, span key, const char *what);
     void *ctx;

@@ -1,9 +1,9 @@
 /* Turns a transaction's calls into reads of one version, a log of writes, and at commit the next
  * version.
  *
- * Know before editing: everything an RW transaction reads comes from one version, pinned at its first
- * read together with the position that the conflict check compares with. So a body never sees two
- * moments at once, even when its commit will be refused. */
+ * Know before editing: everything an RW transaction reads comes from one version, pinned at its
+ * first read together with the position that the conflict check compares with. So a body never sees
+ * two moments at once, even when its commit will be refused. */
 #include "engine/mem/mem.h"
 
 #include "base/mem.h"
@@ -121,75 +121,90 @@ sheaf_rc mem_append(sheaf_txn *txn, const sheaf_place *log, span value, sheaf_er
 
 /* ---- commit ---- */
 
-struct apply {
-    struct mem_engine *e;
-    struct mem_build *build;
-};
-
-/* Stamping before the build is published, even before it is sure to be: the lock keeps every check
- * out meanwhile, and a stamp left by a failed build costs a replay at most. */
-static void stamp(void *ctx, span key)
+static sheaf_rc apply_value(struct mem_build *b, span key, span value, sheaf_error *err)
 {
-    struct apply *a = ctx;
-    eng_conflicts_stamp(&a->e->conflicts, key, a->build->number);
-}
-
-static sheaf_rc apply_value(struct apply *a, span key, span value, sheaf_error *err)
-{
-    struct mem_rec *r = mem_build_rec(a->build, key, value.n);
+    struct mem_rec *r = mem_build_rec(b, key, value.n);
     if (!r) return err_nomem(err);
     if (value.n) memcpy(r->bytes + r->klen, value.p, value.n);
-    if (!mem_build_put(a->build, r)) return err_nomem(err);
-    stamp(a, key);
-    return SHEAF_OK;
+    return mem_build_put(b, r) ? SHEAF_OK : err_nomem(err);
 }
 
-static sheaf_rc apply_add(struct apply *a, const struct eng_write *w, sheaf_error *err)
+static sheaf_rc apply_add(struct mem_build *b, const struct eng_write *w, sheaf_error *err)
 {
-    const struct mem_rec *old = mem_tree_get(&a->build->tree, w->key);
-    if (!old) return apply_value(a, w->key, w->value, err);
+    const struct mem_rec *old = mem_tree_get(&b->tree, w->key);
+    if (!old) return apply_value(b, w->key, w->value, err);
     if (old->vlen != w->value.n)
         return err_validation(err, "an add of %zu bytes does not fit the %u stored under its key",
                               w->value.n, (unsigned)old->vlen);
-    struct mem_rec *r = mem_build_rec(a->build, w->key, w->value.n);
+    struct mem_rec *r = mem_build_rec(b, w->key, w->value.n);
     if (!r) return err_nomem(err);
     const void *was = old->bytes + old->klen;
     for (size_t i = 0; i < w->value.n / 8; i++) {
         uint64_t sum = (uint64_t)eng_number_get(was, i) + (uint64_t)eng_number_get(w->value.p, i);
         eng_number_set(r->bytes + r->klen, i, (int64_t)sum);
     }
-    if (!mem_build_put(a->build, r)) return err_nomem(err);
-    stamp(a, w->key);
-    return SHEAF_OK;
+    return mem_build_put(b, r) ? SHEAF_OK : err_nomem(err);
 }
 
-static sheaf_rc apply_append(struct apply *a, const struct eng_write *w, sheaf_error *err)
+/* The whole key of an append: its log's P, then the stamp. */
+struct append_key {
+    uint8_t b[SHEAF_PLACE_BYTES + SHEAF_STAMP_BYTES];
+};
+static span append_key(struct append_key *k, const struct eng_write *w, sheaf_position position)
 {
-    uint8_t key[SHEAF_PLACE_BYTES + SHEAF_STAMP_BYTES];
-    sheaf_stamp at = eng_stamp(a->build->number, w->ordinal);
-    memcpy(key, w->key.p, SHEAF_PLACE_BYTES);
-    memcpy(key + SHEAF_PLACE_BYTES, at.b, sizeof at.b);
-    return apply_value(a, SPAN(key, sizeof key), w->value, err);
+    sheaf_stamp at = eng_stamp(position, w->ordinal);
+    memcpy(k->b, w->key.p, SHEAF_PLACE_BYTES);
+    memcpy(k->b + SHEAF_PLACE_BYTES, at.b, sizeof at.b);
+    return SPAN(k->b, sizeof k->b);
 }
 
-static sheaf_rc apply_one(struct apply *a, const struct eng_write *w, sheaf_error *err)
+static sheaf_rc apply_one(struct mem_build *b, const struct eng_write *w, sheaf_error *err)
 {
-    struct mem_cut cut = {.lo = w->key, .end = w->end, .gone = stamp, .ctx = a};
+    struct append_key key;
+    struct mem_cut cut = {.lo = w->key, .end = w->end};
     switch (w->kind) {
     case ENG_WRITE_PUT:
-        return apply_value(a, w->key, w->value, err);
+        return apply_value(b, w->key, w->value, err);
     case ENG_WRITE_DEL:
-        stamp(a, w->key);
-        return mem_build_del(a->build, w->key) ? SHEAF_OK : err_nomem(err);
+        return mem_build_del(b, w->key) ? SHEAF_OK : err_nomem(err);
     case ENG_WRITE_DEL_RANGE:
-        return mem_build_cut(a->build, &cut) ? SHEAF_OK : err_nomem(err);
+        return mem_build_cut(b, &cut) ? SHEAF_OK : err_nomem(err);
     case ENG_WRITE_ADD:
-        return apply_add(a, w, err);
+        return apply_add(b, w, err);
     case ENG_WRITE_APPEND:
-        return apply_append(a, w, err);
+        return apply_value(b, append_key(&key, w, b->number), w->value, err);
     }
     assert(false);
     return SHEAF_INTERNAL;
+}
+
+/* The keys of a del_range are those of the old tree: what the transaction itself had put there
+ * before is stamped as put. */
+static void stamp_range(struct eng_conflicts *c, const struct mem_tree *old,
+                        const struct eng_write *w, sheaf_position position)
+{
+    struct mem_path p;
+    for (bool has = mem_path_seek(&p, old, w->key); has; has = mem_path_next(&p)) {
+        span key = mem_rec_key(mem_path_rec(&p));
+        if (w->end.p && span_cmp(key, w->end) >= 0) return;
+        eng_conflicts_stamp(c, key, position);
+    }
+}
+
+/* Only once nothing can fail any more: a stamp above the newest position would turn away every
+ * reader of its stripe until some other transaction commits. */
+static void stamp_writes(struct mem_txn *t, sheaf_position position)
+{
+    struct append_key append;
+    struct eng_write w;
+    for (size_t at = 0; eng_writes_next(&t->writes, &at, &w);) {
+        if (w.kind == ENG_WRITE_DEL_RANGE) {
+            stamp_range(&t->e->conflicts, &t->e->store.current->tree, &w, position);
+            continue;
+        }
+        span key = w.kind == ENG_WRITE_APPEND ? append_key(&append, &w, position) : w.key;
+        eng_conflicts_stamp(&t->e->conflicts, key, position);
+    }
 }
 
 /* Under the write lock. All of the transaction's writes become visible at once, or none. */
@@ -197,16 +212,16 @@ static sheaf_rc apply_all(struct mem_txn *t, sheaf_error *err)
 {
     struct mem_store *store = &t->e->store;
     struct mem_build build;
-    struct apply a = {.e = t->e, .build = &build};
     struct eng_write w;
     if (!mem_store_begin(store, &build)) return err_nomem(err);
     for (size_t at = 0; eng_writes_next(&t->writes, &at, &w);) {
-        sheaf_rc rc = apply_one(&a, &w, err);
+        sheaf_rc rc = apply_one(&build, &w, err);
         if (rc != SHEAF_OK) {
-            mem_store_abort(store, &build);
+            mem_build_abort(&build);
             return rc;
         }
     }
+    stamp_writes(t, build.number);
     mem_store_publish(store, &build);
     return SHEAF_OK;
 }

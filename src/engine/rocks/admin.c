@@ -1,4 +1,6 @@
-/* Turns the whole store into less of it, a copy of it, figures about it, and complaints about it. */
+/* Turns the whole store into less of it, a copy of it, figures and complaints about it.
+ *
+ * Know before editing: nothing here may make RocksDB flush its memtable (options.c says why). */
 #include "base/mem.h"
 #include "engine/rocks/rocks.h"
 
@@ -29,6 +31,7 @@ static sheaf_rc delete_rows(sheaf_txn *t, sheaf_cursor *c, uint64_t *n_out, shea
     for (;;) {
         TRY(rocks_next(c, &row, &has_row, err));
         if (!has_row) return SHEAF_OK;
+        assert(row.key.s.n <= ROCKS_S_MAX);
         TRY(rocks_del(t, &row.key, err));
         ++*n_out;
     }
@@ -45,6 +48,7 @@ static sheaf_rc delete_some(sheaf_engine *e, uint64_t space, uint64_t *n_out, sh
     sheaf_rc rc = rocks_walk(t, &walk, &c, err);
     if (rc == SHEAF_OK) {
         rc = delete_rows(t, c, n_out, err);
+        assert(*n_out <= KEYS_PER_COMMIT);
         rocks_cursor_close(c);
     }
     if (rc == SHEAF_OK) return rocks_commit(t, NULL, NULL, err);
@@ -59,6 +63,7 @@ sheaf_rc rocks_drop_space(sheaf_engine *base, uint64_t space, sheaf_error *err)
     uint8_t first[8], end[ROCKS_KEY_MAX + 1];
     for (int i = 0; i < 8; i++) first[i] = (uint8_t)(space >> (56 - 8 * i));
     size_t end_n = space_end(end, first);
+    assert(span_cmp(SPAN(first, sizeof first), SPAN(end, end_n)) < 0);
     const char *from = (const char *)first, *to = (const char *)end;
     char *message = NULL;
     rocksdb_delete_file_in_range(e->db, from, sizeof first, to, end_n, &message);
@@ -78,7 +83,9 @@ static sheaf_rc copy_db(struct rocks *e, const char *to, sheaf_error *err)
     char *message = NULL;
     rocksdb_checkpoint_t *checkpoint = rocksdb_checkpoint_object_create(e->db, &message);
     if (message) return rocks_fail(err, message, "cannot begin the copy");
-    rocksdb_checkpoint_create(checkpoint, to, 0, &message);
+    /* Never by a flush, which would begin a new log before the old one is synced (commit.c): the
+     * copy gets a copy of the log. */
+    rocksdb_checkpoint_create(checkpoint, to, UINT64_MAX, &message);
     rocksdb_checkpoint_object_destroy(checkpoint);
     return message ? rocks_fail(err, message, "cannot make the copy") : SHEAF_OK;
 }
@@ -87,6 +94,7 @@ static sheaf_rc copy_db(struct rocks *e, const char *to, sheaf_error *err)
 sheaf_rc rocks_checkpoint(sheaf_engine *base, const char *directory, sheaf_error *err)
 {
     struct rocks *e = rocks_of(base);
+    assert(directory);
     TRY(rocks_check(e, err));
     if (access(directory, F_OK) == 0)
         return err_set(err, SHEAF_VALIDATION, "%s exists already; a copy needs a new directory",
@@ -120,6 +128,8 @@ void rocks_stats(sheaf_engine *base, struct sheaf_engine_stats *stats_out)
                       property(e, "rocksdb.estimate-table-readers-mem") +
                       rocksdb_cache_get_usage(e->h.block_cache);
     if (e->h.row_cache) memory += rocksdb_cache_get_usage(e->h.row_cache);
+    sheaf_position durable = rocks_durable(base), visible = rocks_visible(base);
+    assert(durable <= visible);
     *stats_out = (struct sheaf_engine_stats){
         .commits = atomic_load(&e->commits),
         .conflicts = atomic_load(&e->conflict_count),
@@ -127,8 +137,8 @@ void rocks_stats(sheaf_engine *base, struct sheaf_engine_stats *stats_out)
         .keys = property(e, "rocksdb.estimate-num-keys"),
         .disk_bytes = rocks_dir_bytes(e->dir.db),
         .memory_bytes = memory,
-        .durable = rocks_durable(base),
-        .visible = rocks_visible(base),
+        .durable = durable,
+        .visible = visible,
     };
 }
 
@@ -151,6 +161,7 @@ static bool complain(struct check *k, const sheaf_engine_key *key, const char *w
 /* What there is of a key that is too short, filled up with zeros. */
 static bool complain_short(struct check *k, span key)
 {
+    assert(key.n < SHEAF_PLACE_BYTES);
     sheaf_engine_key shown = {0};
     if (key.n) memcpy(shown.p.b, key.p, key.n);
     return complain(k, &shown, "a key has fewer than 24 bytes");
@@ -182,6 +193,7 @@ static bool check_keys(struct rocks *e, struct check *k)
         span key;
         key.p = rocksdb_iter_key(it, &key.n);
         go_on = check_key(k, key);
+        assert(k->last.s.n <= ROCKS_S_MAX);
         if (k->last.s.n) memcpy(k->s, k->last.s.p, k->last.s.n);
         k->last.s.p = k->s;
     }

@@ -60,6 +60,7 @@ void rocks_cursor_close(sheaf_cursor *base)
 {
     struct rocks_cursor *c = (struct rocks_cursor *)base;
     struct rocks *e = c->engine;
+    assert(c->base.ops == &rocks_ops);
     if (c->it) rocksdb_iter_destroy(c->it);
     c->it = NULL;
     pthread_mutex_lock(&e->pool_mutex);
@@ -88,6 +89,7 @@ static void start(struct rocks_cursor *c, const struct rocks_txn *t, uint32_t ma
                   uint64_t max_bytes)
 {
     assert(!c->it);
+    assert(c->lower_n > 0 && c->lower_n <= sizeof c->lower && c->upper_n <= sizeof c->upper);
     c->rows_left = max_rows ? max_rows : UINT64_MAX;
     c->bytes_left = max_bytes ? max_bytes : UINT64_MAX;
     c->is_placed = false;
@@ -120,6 +122,7 @@ sheaf_rc rocks_range(sheaf_txn *base, const struct sheaf_range *range, sheaf_cur
 /* Space and the first half of the hash where segment i of n begins. */
 static size_t segment_start(uint8_t *out, uint64_t space, uint32_t i, uint32_t n)
 {
+    assert(i < n);
     uint64_t hash = (uint64_t)(((unsigned __int128)i << 64) / n);
     for (int k = 0; k < 8; k++) out[k] = (uint8_t)(space >> (56 - 8 * k));
     for (int k = 0; k < 8; k++) out[8 + k] = (uint8_t)(hash >> (56 - 8 * k));
@@ -129,9 +132,10 @@ static size_t segment_start(uint8_t *out, uint64_t space, uint32_t i, uint32_t n
 /* Behind a key that was returned: the key and a zero byte. */
 static void resume(struct rocks_cursor *c, const sheaf_engine_key *after)
 {
-    uint8_t at[ROCKS_KEY_MAX + 1];
+    uint8_t at[ROCKS_KEY_MAX + 2];
     size_t n = rocks_bound(at, &after->p, after->s);
-    if (after->s.n <= ROCKS_S_MAX) at[n++] = 0;
+    if (after->s.n <= ROCKS_S_MAX) at[n++] = 0; /* a longer one has its zero already */
+    assert(n <= sizeof c->lower);
     if (span_cmp(SPAN(at, n), SPAN(c->lower, c->lower_n)) <= 0) return;
     memcpy(c->lower, at, n);
     c->lower_n = n;
@@ -161,6 +165,7 @@ sheaf_rc rocks_walk(sheaf_txn *base, const struct sheaf_walk *walk, sheaf_cursor
 
 static void move(struct rocks_cursor *c)
 {
+    assert(c->it && !c->is_done);
     if (!c->is_placed && c->is_reverse)
         rocksdb_iter_seek_to_last(c->it);
     else if (!c->is_placed)
@@ -187,6 +192,7 @@ static sheaf_rc fill(struct rocks_cursor *c, struct sheaf_row *row, sheaf_error 
     if (key_n < SHEAF_PLACE_BYTES)
         return err_set(err, SHEAF_CORRUPT, "a stored key has %zu bytes, fewer than any key has",
                        key_n);
+    assert(c->is_reverse || span_cmp(SPAN(key, key_n), SPAN(c->lower, c->lower_n)) >= 0);
     const char *value = rocksdb_iter_value(c->it, &value_n);
     memcpy(row->key.p.b, key, SHEAF_PLACE_BYTES);
     row->key.s = SPAN(key + SHEAF_PLACE_BYTES, key_n - SHEAF_PLACE_BYTES);
@@ -205,6 +211,7 @@ sheaf_rc rocks_next(sheaf_cursor *base, struct sheaf_row *row_out, bool *has_row
                     sheaf_error *err)
 {
     struct rocks_cursor *c = (struct rocks_cursor *)base;
+    assert(c->base.ops == &rocks_ops);
     *row_out = (struct sheaf_row){0};
     *has_row_out = false;
     if (c->is_done || c->rows_left == 0 || c->bytes_left == 0) return SHEAF_OK;

@@ -37,6 +37,7 @@ static sheaf_rc fail_errno(sheaf_error *err, const char *what, const char *path)
 
 char *rocks_dir_join(const char *path, const char *name)
 {
+    assert(path && name && !strchr(name, '/'));
     size_t n = strlen(path), m = strlen(name);
     char *joined = mem_alloc(n + 1 + m + 1);
     if (!joined) return NULL;
@@ -189,6 +190,7 @@ static sheaf_rc check_directory(const char *path, bool *has_format_out, sheaf_er
  * empty. */
 static sheaf_rc fail_in_use(const struct rocks_dir *d, int fd, sheaf_error *err)
 {
+    assert(fd >= 0 && d->lock_fd < 0);
     char text[200] = "";
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
     char *owner = n > 0 ? strchr(text, '\n') : NULL;
@@ -280,16 +282,37 @@ static sheaf_rc check_database(const struct rocks_dir *d, sheaf_error *err)
                    d->db);
 }
 
+/* RocksDB leaves one empty log behind for every opening without a write. An empty log says nothing,
+ * and nothing refers to it. */
+static void sweep_empty_logs(const char *db)
+{
+    DIR *dir = opendir(db);
+    if (!dir) return;
+    const struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL) {
+        size_t n = strlen(entry->d_name);
+        struct stat st;
+        if (n < 4 || strcmp(entry->d_name + n - 4, ".log") != 0) continue;
+        if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (S_ISREG(st.st_mode) && st.st_size == 0) (void)unlinkat(dirfd(dir), entry->d_name, 0);
+    }
+    closedir(dir);
+}
+
 static sheaf_rc prepare(struct rocks_dir *d, const char *owner, sheaf_error *err)
 {
     bool has_format;
     TRY(lock_directory(d, owner, err));
+    assert(d->lock_fd >= 0);
     /* Again, now that nobody else can be creating it. */
     TRY(check_directory(d->path, &has_format, err));
     if (!has_format) TRY(rocks_dir_write_format(d->path, err));
     TRY(open_promise(d, err));
     TRY(check_database(d, err));
     if (access(d->db, F_OK) != 0) TRY(rocks_dir_make(d->db, err));
+    /* A process that died while creating may have left names that are not synced yet. */
+    TRY(sync_directory(d->path, err));
+    sweep_empty_logs(d->db);
     return SHEAF_OK;
 }
 
@@ -306,7 +329,8 @@ static sheaf_rc find_directory(const char *path, bool must_exist, sheaf_error *e
     TRY(check_directory(path, &has_format, err));
     if (must_exist && !has_format)
         return err_set(err, SHEAF_VALIDATION, "%s holds no Sheaf data", path);
-    return SHEAF_OK;
+    /* FORMAT is written after the parent was synced; without it nobody knows. */
+    return has_format ? SHEAF_OK : sync_parent(path, err);
 }
 
 sheaf_rc rocks_dir_open(struct rocks_dir *d, const char *path, bool must_exist, const char *owner,

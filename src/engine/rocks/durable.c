@@ -11,11 +11,14 @@
 #include "engine/rocks/rocks.h"
 
 #include <assert.h>
+#include <signal.h>
 
-bool rocks_sync_init(struct rocks_sync *s)
+void rocks_sync_init(struct rocks_sync *s)
 {
-    return pthread_mutex_init(&s->mutex, NULL) == 0 && pthread_cond_init(&s->moved, NULL) == 0 &&
-           pthread_cond_init(&s->work, NULL) == 0;
+    /* None of them can fail with default attributes. */
+    pthread_mutex_init(&s->mutex, NULL);
+    pthread_cond_init(&s->moved, NULL);
+    pthread_cond_init(&s->work, NULL);
 }
 
 void rocks_sync_deinit(struct rocks_sync *s)
@@ -49,6 +52,16 @@ void rocks_poison(struct rocks *e)
     atomic_store_explicit(&e->is_poisoned, true, memory_order_release);
 }
 
+/* A log that ends is synced beside the flushes here, so the higher one stays. */
+void rocks_raise_durable(struct rocks *e, sheaf_position position)
+{
+    assert(position <= atomic_load(&e->written));
+    uint_least64_t now = atomic_load_explicit(&e->durable, memory_order_relaxed);
+    while (now < position &&
+           !atomic_compare_exchange_weak_explicit(&e->durable, &now, position, memory_order_release,
+                                                  memory_order_relaxed)) {}
+}
+
 /* One fsync, outside every lock. */
 static void flush(struct rocks *e)
 {
@@ -58,6 +71,7 @@ static void flush(struct rocks *e)
     pthread_mutex_unlock(&e->commit_mutex);
     if (is_poisoned(e)) return;
 
+    assert(upto <= sequence && upto <= atomic_load(&e->visible));
     char *message = NULL;
     if (!e->plant_skip_sync) rocksdb_flush_wal(e->db, 1, &message);
     if (message) {
@@ -67,8 +81,7 @@ static void flush(struct rocks *e)
     }
     atomic_fetch_add_explicit(&e->sync.count, 1, memory_order_relaxed);
     if (!e->plant_skip_sync) rocks_dir_promise(&e->dir, sequence);
-    assert(durable_now(e) <= upto);
-    atomic_store_explicit(&e->durable, upto, memory_order_release);
+    rocks_raise_durable(e, upto);
 }
 
 /* With the mutex: does the flush that is due, or waits for the one under way. */
@@ -83,6 +96,7 @@ static void flush_or_wait(struct rocks *e)
     pthread_mutex_unlock(&s->mutex);
     flush(e);
     pthread_mutex_lock(&s->mutex);
+    assert(s->is_flushing);
     s->is_flushing = false;
     pthread_cond_broadcast(&s->moved);
 }
@@ -115,15 +129,6 @@ static struct rocks_waiters take_all(struct rocks_sync *s, struct rocks_waiters 
     return taken;
 }
 
-static void settle(struct rocks *e, struct rocks_waiters *list)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        const struct rocks_waiter *w = &list->at[i];
-        w->done(w->ctx, durable_now(e) >= w->position ? SHEAF_OK : SHEAF_IO);
-    }
-    list->n = 0;
-}
-
 static sheaf_position newest(const struct rocks_waiters *list)
 {
     sheaf_position most = 0;
@@ -131,6 +136,16 @@ static sheaf_position newest(const struct rocks_waiters *list)
         if (list->at[i].position > most) most = list->at[i].position;
     }
     return most;
+}
+
+static void settle(struct rocks *e, struct rocks_waiters *list)
+{
+    assert(is_poisoned(e) || durable_now(e) >= newest(list));
+    for (size_t i = 0; i < list->n; i++) {
+        const struct rocks_waiter *w = &list->at[i];
+        w->done(w->ctx, durable_now(e) >= w->position ? SHEAF_OK : SHEAF_IO);
+    }
+    list->n = 0;
 }
 
 static void *run(void *arg)
@@ -169,7 +184,13 @@ static sheaf_rc start_thread(struct rocks *e, sheaf_error *err)
 {
     struct rocks_sync *s = &e->sync;
     if (s->has_thread) return SHEAF_OK;
-    if (pthread_create(&s->thread, NULL, run, e) != 0)
+    /* The program's signals are for the program's threads. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&s->thread, NULL, run, e);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed)
         return err_set(err, SHEAF_NOMEM, "cannot start the thread that makes commits durable");
     s->has_thread = true;
     return SHEAF_OK;
@@ -181,6 +202,7 @@ static sheaf_rc enqueue(struct rocks *e, const struct rocks_waiter *w, sheaf_err
     assert(!s->is_stopping);
     TRY(grow(&s->waiters, err));
     TRY(start_thread(e, err));
+    assert(s->waiters.n < s->waiters.cap && w->done);
     s->waiters.at[s->waiters.n++] = *w;
     pthread_cond_signal(&s->work);
     return SHEAF_OK;

@@ -87,6 +87,7 @@ static char *full_merge(void *state, const char *key, size_t key_n, const char *
         *ok_out = kept != NULL;
         return kept;
     }
+    assert(state && n > 0);
     size_t most = longest(lengths, n);
     if (value && value_n > most) most = value_n;
     uint8_t *sum = take(most);
@@ -103,6 +104,7 @@ static char *partial_merge(void *state, const char *key, size_t key_n, const cha
                            const size_t *lengths, int n, unsigned char *ok_out, size_t *n_out)
 {
     (void)key, (void)key_n;
+    assert(state && n > 0);
     size_t most = longest(lengths, n);
     *ok_out = 0;
     *n_out = 0;

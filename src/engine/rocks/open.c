@@ -78,11 +78,13 @@ static sheaf_rc open_db(struct rocks *e, const struct sheaf_rocks_options *o, sh
     if (message) return rocks_fail(err, message, "cannot open the database");
     TRY(check_promise(e, err));
     /* Recovery has written what it found into tables and synced them: all of it is durable. */
+    assert(e->db && !atomic_load(&e->is_poisoned));
     uint64_t at = rocksdb_get_latest_sequence_number(e->db);
     atomic_init(&e->visible, at);
     atomic_init(&e->written, at);
     atomic_init(&e->durable, at);
     e->plant_skip_sync = o->plant_skip_sync;
+    e->log_limit = rocks_log_limit(o);
     return SHEAF_OK;
 }
 
@@ -104,7 +106,6 @@ static void teardown(struct rocks *e)
 static void rocks_close(sheaf_engine *base)
 {
     struct rocks *e = rocks_of(base);
-    assert(e->n_live == 0 && "every transaction and cursor must have ended");
     rocks_sync_stop(e);
     teardown(e);
 }

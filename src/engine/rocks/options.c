@@ -4,26 +4,35 @@
  *  - RocksDB's own defaults make gets five times slower: each line here was measured or has its
  *    reason beside it.
  *  - Recovery stops at the first record that does not fit (point in time). An unsynced tail is then
- *    cut at a commit, never in the middle of one and never with a hole; what was synced lies before
- *    it. The other modes are worse: "tolerate" goes on into the next log after a cut tail, which
- *    keeps a commit and loses one before it; "skip any" drops what it likes. WAL recycling works
- *    with "skip any" only (7.8 switches it off otherwise), so there is none.
+ *    cut at a commit, never in the middle of one; what was synced lies before it. A log that ends
+ *    early, but at a commit, does not count as damaged, and recovery goes on into the next one:
+ *    commit.c sees to it that there is no next one before the log is synced, so nothing but
+ *    commit.c may make RocksDB flush a memtable. The other modes are worse: "tolerate" goes on
+ *    after any cut tail; "skip any" drops what it likes. WAL recycling works with "skip any" only
+ *    (7.8 switches it off otherwise), so there is none.
  *  - The database that recovery gives is compared with what was promised (open.c), because
  *    "point in time" takes a damaged record for the end. */
 #include "engine/rocks/rocks.h"
 
 #include <assert.h>
+#include <limits.h>
 
 enum {
     RECOVER_POINT_IN_TIME = 2, /* rocksdb/options.h, WALRecoveryMode */
     LOG_WARNINGS = 2,
     BLOOM_BITS = 10,
-    /* Adds to one key in the memtable are folded after so many: a counter is read by adding up at
-     * most this many deltas. */
+    /* Adds to one key in the memtable are folded after so many. Measured with 10,000 adds to one
+     * key: reading it takes 589 us without folding, 3.6 us with 16, 7.4 us with 64; an add costs
+     * about a fifth more. */
     MAX_SUCCESSIVE_MERGES = 16,
 };
 
 static uint64_t or_default(uint64_t value, uint64_t usual) { return value ? value : usual; }
+
+uint64_t rocks_log_limit(const struct sheaf_rocks_options *o)
+{
+    return or_default(o->write_buffer_bytes, 32u << 20);
+}
 
 static void set_table(struct rocks_handles *h)
 {
@@ -49,12 +58,15 @@ static void set_caches(struct rocks_handles *h, const struct sheaf_rocks_options
 
 static void set_writes(rocksdb_options_t *to, const struct sheaf_rocks_options *o)
 {
-    rocksdb_options_set_write_buffer_size(to, or_default(o->write_buffer_bytes, 32u << 20));
+    /* Never reached: commit.c ends a log, and its memtable with it, before RocksDB would. */
+    rocksdb_options_set_write_buffer_size(to, 2 * rocks_log_limit(o) + (4u << 20));
+    rocksdb_options_set_max_total_wal_size(to, UINT64_MAX);
     rocksdb_options_set_max_write_buffer_number(to, 4);
     rocksdb_options_set_memtable_prefix_bloom_size_ratio(to, 0.05);
     rocksdb_options_set_memtable_whole_key_filtering(to, 1);
     rocksdb_options_set_max_successive_merges(to, MAX_SUCCESSIVE_MERGES);
-    /* One commit at a time comes in: the memtable needs no concurrent inserts. */
+    /* One commit at a time comes in: there is nothing to pipeline and the memtable needs no
+     * concurrent inserts. */
     rocksdb_options_set_allow_concurrent_memtable_write(to, 0);
     rocksdb_options_set_enable_write_thread_adaptive_yield(to, 0);
     rocksdb_options_set_wal_recovery_mode(to, RECOVER_POINT_IN_TIME);
@@ -63,7 +75,8 @@ static void set_writes(rocksdb_options_t *to, const struct sheaf_rocks_options *
 
 static void set_files(rocksdb_options_t *to, const struct sheaf_rocks_options *o)
 {
-    rocksdb_options_set_max_open_files(to, (int)or_default(o->max_open_files, 1024));
+    uint64_t files = or_default(o->max_open_files, 1024);
+    rocksdb_options_set_max_open_files(to, files < INT_MAX ? (int)files : INT_MAX);
     rocksdb_options_set_compression(to,
                                     o->use_lz4 ? rocksdb_lz4_compression : rocksdb_no_compression);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(to, 1);

@@ -101,15 +101,19 @@ struct rocks {
     atomic_bool is_poisoned;
 
     pthread_mutex_t commit_mutex;
+    uint64_t log_bytes, log_limit; /* of RocksDB's present log; see end_log in commit.c */
     struct eng_conflicts conflicts;
     atomic_uint_least64_t visible, written, durable;
     atomic_uint_least64_t commits, conflict_count;
     struct rocks_sync sync;
 
-    pthread_mutex_t pool_mutex; /* transactions and cursors kept for the next one */
+    /* Transactions and cursors kept for the next one. The spare saves a lone thread the mutex. */
+    _Atomic(struct rocks_txn *) spare_txn;
+    pthread_mutex_t pool_mutex;
     struct rocks_txn *free_txns;
     struct rocks_cursor *free_cursors;
-    size_t n_free_txns, n_free_cursors, n_live;
+    size_t n_free_txns, n_free_cursors;
+    size_t n_txns; /* that there are, in use or kept */
 };
 
 static inline struct rocks_txn *rocks_txn_of(sheaf_txn *t) { return (struct rocks_txn *)t; }
@@ -121,6 +125,8 @@ extern const struct sheaf_engine_ops rocks_ops;
 bool rocks_handles_init(struct rocks_handles *h, const struct sheaf_rocks_options *o,
                         struct rocks_merge *merge);
 void rocks_handles_deinit(struct rocks_handles *h);
+/* Bytes of a log after which commit.c ends it. */
+uint64_t rocks_log_limit(const struct sheaf_rocks_options *o);
 
 /* open.c. Turns RocksDB's message into an error and frees it. */
 sheaf_rc rocks_fail(sheaf_error *err, char *message, const char *what);
@@ -170,10 +176,12 @@ void rocks_cursor_close(sheaf_cursor *c);
 void rocks_cursors_deinit(struct rocks *e);
 
 /* durable.c */
-bool rocks_sync_init(struct rocks_sync *s);
+void rocks_sync_init(struct rocks_sync *s);
 /* Settles every waiter and stops the thread; the database is still open. */
 void rocks_sync_stop(struct rocks *e);
 void rocks_sync_deinit(struct rocks_sync *s);
+/* Commits up to `position` have been synced. */
+void rocks_raise_durable(struct rocks *e, sheaf_position position);
 sheaf_position rocks_visible(sheaf_engine *e);
 sheaf_position rocks_durable(sheaf_engine *e);
 sheaf_rc rocks_sync(sheaf_engine *e, sheaf_position position, sheaf_error *err);

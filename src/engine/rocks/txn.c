@@ -34,11 +34,15 @@ static struct rocks_txn *new_txn(struct rocks *e)
     eng_reads_init(&t->reads);
     t->pins = t->few;
     t->cap_pins = sizeof t->few / sizeof *t->few;
+    pthread_mutex_lock(&e->pool_mutex);
+    e->n_txns++;
+    pthread_mutex_unlock(&e->pool_mutex);
     return t;
 }
 
 static void free_txn(struct rocks_txn *t)
 {
+    struct rocks *e = t->engine;
     assert(t->n_pins == 0 && !t->moment);
     if (t->pins != t->few) mem_free(t->pins);
     if (t->batch) rocksdb_writebatch_destroy(t->batch);
@@ -46,49 +50,59 @@ static void free_txn(struct rocks_txn *t)
     eng_reads_deinit(&t->reads);
     eng_writes_deinit(&t->writes);
     mem_free(t);
+    pthread_mutex_lock(&e->pool_mutex);
+    assert(e->n_txns > 0);
+    e->n_txns--;
+    pthread_mutex_unlock(&e->pool_mutex);
 }
 
 static struct rocks_txn *take_txn(struct rocks *e)
 {
+    struct rocks_txn *t = atomic_exchange_explicit(&e->spare_txn, NULL, memory_order_acquire);
+    if (t) return t;
     pthread_mutex_lock(&e->pool_mutex);
-    struct rocks_txn *t = e->free_txns;
+    t = e->free_txns;
     if (t) {
         e->free_txns = t->next_free;
         e->n_free_txns--;
     }
-    e->n_live++;
     pthread_mutex_unlock(&e->pool_mutex);
-    return t;
+    return t ? t : new_txn(e);
 }
 
-/* Keeps t (NULL: there is none) for the next transaction when there is room. */
 static void give_txn(struct rocks *e, struct rocks_txn *t)
 {
+    struct rocks_txn *none = NULL;
+    if (atomic_compare_exchange_strong_explicit(&e->spare_txn, &none, t, memory_order_release,
+                                                memory_order_relaxed))
+        return;
     pthread_mutex_lock(&e->pool_mutex);
-    assert(e->n_live > 0);
-    e->n_live--;
-    if (t && e->n_free_txns < ROCKS_POOL_MAX) {
+    bool is_kept = e->n_free_txns < ROCKS_POOL_MAX;
+    if (is_kept) {
         t->next_free = e->free_txns;
         e->free_txns = t;
         e->n_free_txns++;
-        t = NULL;
     }
     pthread_mutex_unlock(&e->pool_mutex);
-    if (t) free_txn(t);
+    if (!is_kept) free_txn(t);
 }
 
 void rocks_txns_deinit(struct rocks *e)
 {
+    struct rocks_txn *spare = atomic_exchange(&e->spare_txn, NULL);
+    if (spare) free_txn(spare);
     while (e->free_txns) {
         struct rocks_txn *t = e->free_txns;
         e->free_txns = t->next_free;
         free_txn(t);
     }
     e->n_free_txns = 0;
+    assert(e->n_txns == 0 && "every transaction must have ended");
 }
 
 static void start_moment(struct rocks_txn *t)
 {
+    assert(!t->moment && t->mode != SHEAF_TXN_RW);
     if (!t->at_moment) t->at_moment = rocksdb_readoptions_create();
     t->moment = rocksdb_create_snapshot(t->engine->db);
     rocksdb_readoptions_set_snapshot(t->at_moment, t->moment);
@@ -108,11 +122,7 @@ sheaf_rc rocks_begin(sheaf_engine *base, enum sheaf_txn_mode mode, sheaf_txn **t
     *txn_out = NULL;
     TRY(rocks_check(e, err));
     struct rocks_txn *t = take_txn(e);
-    if (!t) t = new_txn(e);
-    if (!t) {
-        give_txn(e, NULL);
-        return err_nomem(err);
-    }
+    if (!t) return err_nomem(err);
     assert(t->writes.n == 0 && t->reads.n == 0 && !t->moment);
     t->mode = mode;
     if (mode != SHEAF_TXN_RW) start_moment(t);
@@ -142,6 +152,7 @@ static void shrink(struct rocks_txn *t)
 
 void rocks_txn_end(struct rocks_txn *t)
 {
+    assert(t->n_pins <= t->cap_pins && t->base.ops == &rocks_ops);
     for (size_t i = 0; i < t->n_pins; i++) rocksdb_pinnableslice_destroy(t->pins[i]);
     t->n_pins = 0;
     if (t->moment) end_moment(t);
@@ -167,6 +178,7 @@ static rocksdb_pinnableslice_t *get_pinned(struct rocks *e, const rocksdb_readop
                                            const sheaf_engine_key *key, char **message_out)
 {
     uint8_t bytes[ROCKS_KEY_MAX];
+    assert(key->s.n <= ROCKS_S_MAX && how);
     size_t n = rocks_key(bytes, key);
     return rocksdb_get_pinned(e->db, how, (const char *)bytes, n, message_out);
 }
@@ -189,12 +201,14 @@ static sheaf_rc make_room(struct rocks_txn *t, size_t more, sheaf_error *err)
     if (!old) memcpy(pins, t->few, t->n_pins * sizeof *pins);
     t->pins = pins;
     t->cap_pins = cap;
+    assert(t->cap_pins - t->n_pins >= more);
     return SHEAF_OK;
 }
 
 static sheaf_rc protect(struct rocks_txn *t, const sheaf_engine_key *key, sheaf_error *err)
 {
     struct rocks *e = t->engine;
+    assert(t->mode == SHEAF_TXN_RW);
     if (!t->reads.has_begun)
         eng_reads_start(&t->reads, atomic_load_explicit(&e->written, memory_order_acquire));
     return eng_reads_add(&t->reads, &e->conflicts, key, err);

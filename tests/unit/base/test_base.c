@@ -37,6 +37,31 @@ static void test_arena__aligns_after_bytes(void **state)
     arena_deinit(&a);
 }
 
+static void test_arena__rewinds_to_a_mark(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a, 1 << 20);
+    struct arena_mark empty = arena_mark(&a);
+    char *kept = arena_alloc(&a, 100);
+    memset(kept, 'k', 100);
+    struct arena_mark mark = arena_mark(&a);
+    for (int round = 0; round < 100; round++) { /* together far above the ceiling */
+        char *first = arena_alloc(&a, 16), *big = arena_alloc(&a, 300 * 1024);
+        assert_non_null(first);
+        assert_non_null(big);
+        memset(big, 'x', 300 * 1024);
+        arena_rewind(&a, mark);
+        assert_ptr_equal(arena_alloc(&a, 16), first);
+        arena_rewind(&a, mark);
+    }
+    for (int i = 0; i < 100; i++) assert_int_equal(kept[i], 'k');
+    arena_rewind(&a, empty);
+    assert_int_equal(a.used, 0);
+    assert_non_null(arena_alloc(&a, 1));
+    arena_deinit(&a);
+}
+
 static void test_arena__every_failed_allocation_is_null(void **state)
 {
     (void)state;
@@ -177,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arena__keeps_its_ceiling),
         cmocka_unit_test(test_arena__aligns_after_bytes),
+        cmocka_unit_test(test_arena__rewinds_to_a_mark),
         cmocka_unit_test(test_arena__every_failed_allocation_is_null),
         cmocka_unit_test(test_buf__stops_at_max_and_stays_failed),
         cmocka_unit_test(test_err__cuts_long_messages_at_a_character),

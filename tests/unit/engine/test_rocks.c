@@ -279,6 +279,21 @@ static void test_open__must_exist_creates_nothing(void **state)
     sheaf_engine_close(e);
 }
 
+static void test_open__many_times_leaves_no_pile_of_files(void **state)
+{
+    struct fixture *f = *state;
+    char db[300];
+    snprintf(db, sizeof db, "%s/db", f->dir);
+    sheaf_engine *e = must_open(f->dir);
+    put_text(e, "k", "v");
+    sheaf_engine_close(e);
+    for (int i = 0; i < 12; i++) sheaf_engine_close(must_open(f->dir));
+    assert_true(count_files(db) < 12);
+    e = must_open(f->dir);
+    assert_value(e, "k", SPAN_LIT("v"));
+    sheaf_engine_close(e);
+}
+
 static void test_open__every_option_works(void **state)
 {
     struct fixture *f = *state;
@@ -476,6 +491,32 @@ static void test_sync__moves_durable_and_shares_fsyncs(void **state)
     assert_int_equal(calls.failed, 0);
 }
 
+static void test_commit__a_full_log_is_synced_before_the_next_one_begins(void **state)
+{
+    struct fixture *f = *state;
+    struct sheaf_rocks_options o = {.write_buffer_bytes = 1 << 20};
+    sheaf_engine *e = NULL;
+    assert_ok(sheaf_engine_open_rocks(f->dir, &o, &e, NULL));
+    sheaf_position before = eng_durable(e), at = 0;
+    char first[600], now[600], value[10001];
+    memset(value, 'v', sizeof value - 1);
+    value[sizeof value - 1] = '\0';
+    find_db_file(f->dir, ".log", first);
+    do {
+        at = put_text(e, "k", value); /* nobody asks for a sync */
+        find_db_file(f->dir, ".log", now);
+    } while (strcmp(now, first) == 0 && at < before + 1000);
+    assert_string_not_equal(now, first);
+    assert_int_equal(eng_durable(e), at);
+    /* A copy does not begin a log either. */
+    put_text(e, "k", value);
+    assert_ok(eng_checkpoint(e, f->copy, NULL));
+    find_db_file(f->dir, ".log", first);
+    assert_string_equal(now, first);
+    assert_true(eng_durable(e) < eng_visible(e));
+    sheaf_engine_close(e);
+}
+
 static void test_close__runs_every_callback_and_syncs(void **state)
 {
     struct fixture *f = *state;
@@ -490,6 +531,58 @@ static void test_close__runs_every_callback_and_syncs(void **state)
     e = must_open(f->dir);
     assert_int_equal(rocks_of(e)->dir.promised, eng_visible(e)); /* one operation per commit */
     sheaf_engine_close(e);
+}
+
+struct race {
+    sheaf_engine *e;
+    sheaf_position base;
+    uint64_t rounds;
+    _Atomic bool is_over;
+    _Atomic uint64_t wrong, reads;
+};
+
+/* Whoever has read a commit's bytes asks visible() what to wait for. */
+static void *read_and_ask(void *arg)
+{
+    struct race *r = arg;
+    sheaf_engine_key key = key_of(1, "k");
+    while (!r->is_over) {
+        span value;
+        void *pin;
+        if (eng_read(r->e, &key, &value, &pin, NULL) != SHEAF_OK) r->wrong++;
+        uint64_t i = value.p ? (uint64_t)eng_number_get(value.p, 0) : 0;
+        eng_read_done(r->e, pin);
+        if (eng_visible(r->e) < r->base + i) r->wrong++;
+        if (eng_durable(r->e) > eng_visible(r->e)) r->wrong++;
+        r->reads++;
+    }
+    return NULL;
+}
+
+static void test_visible__covers_whatever_a_reader_has_seen(void **state)
+{
+    struct fixture *f = *state;
+    struct race r = {.e = must_open(f->dir), .rounds = test_rounds(3000)};
+    r.base = eng_visible(r.e);
+    pthread_t reader;
+    assert_int_equal(pthread_create(&reader, NULL, read_and_ask, &r), 0);
+    for (uint64_t i = 1; i <= r.rounds; i++) {
+        uint8_t number[8];
+        eng_number_set(number, 0, (int64_t)i);
+        sheaf_txn *t;
+        sheaf_position at;
+        sheaf_engine_key key = key_of(1, "k");
+        assert_ok(eng_begin(r.e, SHEAF_TXN_RW, &t, NULL));
+        assert_ok(eng_put(t, &key, SPAN(number, 8), NULL));
+        assert_ok(eng_commit(t, &at, NULL, NULL));
+        assert_int_equal(at, r.base + i);
+        if (i % 100 == 0) assert_ok(eng_sync(r.e, at, NULL));
+    }
+    r.is_over = true;
+    pthread_join(reader, NULL);
+    assert_int_equal(r.wrong, 0);
+    assert_true(r.reads > 0);
+    sheaf_engine_close(r.e);
 }
 
 static void test_plant_skip_sync__claims_what_it_does_not_do(void **state)
@@ -654,6 +747,31 @@ static void test_add__to_what_is_no_vector_stops_nothing_and_is_told_by_verify(v
     assert_rc(eng_verify(e, count, &complaints, NULL), SHEAF_CORRUPT);
     assert_int_equal(complaints, 1);
     put_text(e, "still", "alive");
+    sheaf_engine_close(e);
+}
+
+static void test_add__a_damaged_delta_is_left_out_and_told_by_verify(void **state)
+{
+    struct fixture *f = *state;
+    sheaf_engine *e = must_open(f->dir);
+    uint8_t bytes[SHEAF_PLACE_BYTES + 1];
+    static const char *const names[] = {"a", "b"};
+    for (int i = 0; i < 2; i++) { /* onto nothing, onto a sum */
+        sheaf_engine_key key = key_of(1, names[i]);
+        if (i) add_one(e, names[i], 1, (int64_t[]){5});
+        for (size_t n = 0; n < 8; n += 3) {
+            char *message = NULL;
+            rocksdb_merge(rocks_of(e)->db, rocks_of(e)->h.write, (char *)bytes,
+                          rocks_key(bytes, &key), "1234567", n, &message);
+            assert_null(message);
+        }
+    }
+    for (int flushed = 0; flushed < 2; flushed++) {
+        assert_value(e, "a", SPAN_LIT(""));
+        assert_numbers(e, "b", 1, (int64_t[]){5});
+        rocksdb_compact_range(rocks_of(e)->db, NULL, 0, NULL, 0);
+    }
+    assert_rc(eng_verify(e, NULL, NULL, NULL), SHEAF_CORRUPT);
     sheaf_engine_close(e);
 }
 
@@ -835,6 +953,7 @@ int main(void)
         CASE(test_open__a_directory_that_is_not_ours_is_left_untouched),
         CASE(test_open__goes_on_where_a_creation_was_cut_off),
         CASE(test_open__must_exist_creates_nothing),
+        CASE(test_open__many_times_leaves_no_pile_of_files),
         CASE(test_open__every_option_works),
         CASE(test_reopen__keeps_commits_and_never_repeats_a_stamp),
         CASE(test_reopen__after_a_crash_nothing_synced_is_missing),
@@ -843,13 +962,16 @@ int main(void)
         CASE(test_reopen__no_flipped_bit_of_a_synced_log_is_silent),
         CASE(test_reopen__a_lost_database_is_an_error),
         CASE(test_sync__moves_durable_and_shares_fsyncs),
+        CASE(test_commit__a_full_log_is_synced_before_the_next_one_begins),
         CASE(test_close__runs_every_callback_and_syncs),
+        CASE(test_visible__covers_whatever_a_reader_has_seen),
         CASE(test_plant_skip_sync__claims_what_it_does_not_do),
         CASE(test_poison__a_failed_write_is_of_unknown_outcome_and_the_last),
         CASE(test_poison__a_failed_fsync_is_never_tried_again),
         CASE(test_add__a_hot_counter_survives_folding_flushing_and_reopening),
         CASE(test_add__a_longer_vector_counts_the_missing_numbers_as_zero),
         CASE(test_add__to_what_is_no_vector_stops_nothing_and_is_told_by_verify),
+        CASE(test_add__a_damaged_delta_is_left_out_and_told_by_verify),
         CASE(test_verify__finds_a_key_that_cannot_be_ours),
         CASE(test_verify__finds_a_flipped_bit_in_a_table),
         CASE(test_drop_space__also_the_last_there_is),

@@ -1,5 +1,5 @@
-/* Projections: messages by table, projected items by table, and random ones against a reference that
- * walks the item where the product walks the paths. */
+/* Projections: messages by table, projected items by table, and random ones against a reference
+ * that walks the item where the product walks the paths. */
 #include "support/exprs.h"
 
 #include "base/limits.h"

@@ -369,6 +369,11 @@ static const struct application applications[] = {
     {"{p: 1}", "delete y.a :v", "{v: <'a'>}", BAD_PATH, DYNALITE_UPDATE},
 
     /* all at once, in any order */
+    {"{a: 'k', b: {a: 1, b: 2, c: 3}, c: [1, 3]}",
+     "set b.c=((c[1])+(b.a)),b.a = a,c[1] = a, c[4] = b.a - b.b, c[2] = b.c add c[8] :b, c[6] :a",
+     "{a: 2, b: <'a'>}", "{a: 'k', b: {a: 'k', b: 2, c: 4}, c: [1, 'k', 3, -1, 2, <'a'>]}",
+     DYNALITE_UPDATE},
+    {"{a: 'k'}", "set b = if_not_exists(b, a)", 0, "{a: 'k', b: 'k'}", DYNALITE_UPDATE},
     {"{a: 1, b: <1, 2>, c: 3, d: {x: 1}}",
      "DELETE b :s ADD c :n REMOVE d.x SET d.y = a, e = c - :n", "{n: 5, s: <2>}",
      "{a: 1, b: <1>, c: 8, d: {y: 1}, e: -2}", UNVERIFIED},
@@ -428,7 +433,7 @@ static void expect_touched(const char *before, const char *text, const char *val
     request_deinit(&r);
 }
 
-/* All from Alternator's test_returnvalues.py. */
+/* From Alternator's test_returnvalues.py, the last from dynalite's test/updateItem.js. */
 static void test_update_touched__is_updated_old_and_updated_new(void **state)
 {
     (void)state;
@@ -441,6 +446,9 @@ static void test_update_touched__is_updated_old_and_updated_new(void **state)
     expect_touched(item, "REMOVE a.c[1], a.c[3]", NULL, "{a: {c: [2]}}", "{a: {c: [3]}}");
     expect_touched(item, "SET a.x1 = :v", "{v: 8}", "{}", "{a: {x1: 8}}");
     expect_touched(item, "SET a.c[100] = :v", "{v: 70}", "{}", "{}");
+    expect_touched("{a: 'k', b: {a: 1, b: 2}, c: [1, 3]}",
+                   "set b.a = a, c[1] = a, c[4] = b.a, c[2] = b.b add c[8] :b, c[6] :a",
+                   "{a: 2, b: <'a'>}", "{b: {a: 1}, c: [3]}", "{b: {a: 'k'}, c: ['k', 2, 2]}");
 }
 
 static void test_update_touched__lists_paths_as_written(void **state)
@@ -484,6 +492,22 @@ static void test_update_creates__unless_it_only_removes(void **state)
         assert_int_equal(expr_update_creates(u), rows[i].creates);
         request_deinit(&r);
     }
+}
+
+static void test_compile_update__needs_no_place_for_its_error(void **state)
+{
+    (void)state;
+    struct request r;
+    const struct expr_update *u;
+    span after;
+    request_init(&r);
+    r.ctx.err = NULL;
+    assert_rc(expr_compile_update(&r.ctx, SPAN_LIT("SET"), NULL, &u), SHEAF_VALIDATION);
+    assert_rc(expr_compile_update(&r.ctx, SPAN_LIT("REMOVE a, a.b"), NULL, &u), SHEAF_VALIDATION);
+    assert_ok(expr_compile_update(&r.ctx, SPAN_LIT("REMOVE a.b"), NULL, &u));
+    val item = item_map(doc_text_item(&r.arena, "{p: 1}"));
+    assert_rc(expr_update_apply(&r.ctx, u, item, &after), SHEAF_VALIDATION);
+    request_deinit(&r);
 }
 
 static void test_compile_update__marks_what_it_uses(void **state)
@@ -763,6 +787,46 @@ static void test_update__reports_a_full_arena(void **state)
     request_deinit(&env);
 }
 
+static void test_update_writes__is_what_the_text_alone_says(void **state)
+{
+    (void)state;
+    static const struct {
+        enum val_type type;
+        bool is_constant;
+        uint32_t reads[2];
+    } wanted[] = {
+        {VAL_S, true, {0, 0}},     /* a = :s */
+        {VAL_NONE, false, {1, 0}}, /* b = x */
+        {VAL_NONE, false, {2, 0}}, /* c = if_not_exists(x, if_not_exists(y.z, :s)) */
+        {VAL_N, false, {1, 0}},    /* d = x + :n */
+        {VAL_N, false, {0, 1}},    /* e = :n - y */
+        {VAL_L, false, {1, 1}},    /* f = list_append(x, y) */
+        {VAL_NONE, false, {0, 0}}, /* REMOVE g */
+        {VAL_N, false, {0, 0}},    /* ADD h :n */
+        {VAL_NONE, false, {0, 0}}, /* DELETE i :ss */
+    };
+    struct request r;
+    const struct expr_update *u;
+    request_init(&r);
+    request_env(&r, NULL, "{s: 'x', n: 1, ss: <'a'>}");
+    assert_ok(expr_compile_update(
+        &r.ctx,
+        SPAN_LIT("SET a = :s, b = x, c = if_not_exists(x, if_not_exists(y.z, :s)), d = x + :n, "
+                 "e = :n - y, f = list_append(x, y) REMOVE g ADD h :n DELETE i :ss"),
+        &r.env, &u));
+    for (uint32_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        val value;
+        uint32_t n;
+        assert_int_equal(expr_update_writes(u, i, &value), wanted[i].type);
+        assert_int_equal(!val_is_absent(value), wanted[i].is_constant);
+        for (int which = 0; which < 2; which++) {
+            (void)expr_update_reads(u, i, which, &n);
+            assert_int_equal(n, wanted[i].reads[which]);
+        }
+    }
+    request_deinit(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -771,7 +835,9 @@ int main(void)
         cmocka_unit_test(test_update_apply__does_as_the_service),
         cmocka_unit_test(test_update_touched__is_updated_old_and_updated_new),
         cmocka_unit_test(test_update_touched__lists_paths_as_written),
+        cmocka_unit_test(test_update_writes__is_what_the_text_alone_says),
         cmocka_unit_test(test_update_creates__unless_it_only_removes),
+        cmocka_unit_test(test_compile_update__needs_no_place_for_its_error),
         cmocka_unit_test(test_compile_update__marks_what_it_uses),
         cmocka_unit_test(test_compile_update__bounds_the_depth_of_a_path),
         cmocka_unit_test(test_compile_update__takes_calls_nested_as_deep_as_operators_go),

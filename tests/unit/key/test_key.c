@@ -552,6 +552,29 @@ static void test_key_hash__tells_types_values_groupings_and_secrets_apart(void *
     assert_memory_equal(h[n], h[2], KEY_HASH_BYTES);
 }
 
+static void test_key_digest__tells_lists_and_secrets_apart(void **state)
+{
+    (void)state;
+    static const span lists[][3] = {
+        {{"ab", 2}, {"c", 1}, {"", 0}}, {{"a", 1}, {"bc", 2}, {"", 0}},
+        {{"abc", 3}, {"", 0}, {"", 0}}, {{"ab", 2}, {"", 0}, {"c", 1}},
+        {{"", 0}, {"", 0}, {"", 0}},    {{"ab", 2}, {"d", 1}, {"", 0}},
+    };
+    enum { N = sizeof lists / sizeof *lists };
+    struct key_secret one = a_secret(1), other = a_secret(2);
+    uint8_t h[2 * N + 2][KEY_HASH_BYTES], again[KEY_HASH_BYTES];
+    for (size_t i = 0; i < N; i++) {
+        key_digest(&one, 3, lists[i], h[i]);
+        key_digest(&other, 3, lists[i], h[N + i]);
+        key_digest(&one, 3, lists[i], again);
+        assert_memory_equal(h[i], again, sizeof again);
+    }
+    key_digest(&one, 2, lists[0], h[2 * N]);
+    key_digest(&one, 0, lists[0], h[2 * N + 1]);
+    for (size_t i = 0; i < 2 * N + 2; i++)
+        for (size_t k = 0; k < i; k++) assert_memory_not_equal(h[i], h[k], sizeof again);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -570,6 +593,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_key_range__edges, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_key_successor__edges, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_key_hash__worked_example, set_up, tear_down),
+        cmocka_unit_test(test_key_digest__tells_lists_and_secrets_apart),
         cmocka_unit_test_setup_teardown(test_key_hash__is_one_function_at_every_length, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(

@@ -1,0 +1,118 @@
+# The front door. `make help` says what there is; CMake and Ninja do the work (CMakePresets.json).
+#
+# Every target that needs Debian packages calls scripts/setup first, which installs what is missing
+# and is silent otherwise (SHEAF_SETUP=no skips it).
+
+PREFIX       ?= /usr/local
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?=
+SOAK_CYCLES  ?= 10000
+SOAK_SCALE   ?= 100
+TESTS        ?=
+
+SETUP   = @scripts/setup
+build   = @cmake --preset $(1) --log-level=WARNING >/dev/null && cmake --build --preset $(1)
+C_FILES = git ls-files '*.c' '*.h'
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test bench fuzz fuzz-replay asan tsan soak coverage format format-check layers \
+        tidy docs install clean
+
+help: ## this text
+	@echo 'Sheaf: the DynamoDB data model in C.'
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | \
+		awk -F@ '{ printf "%-20s %s\n", $$1, $$2 }'
+	@echo
+	@echo 'Variables, with their values now:'
+	@echo '  TESTS=$(TESTS)  ctest options: make test TESTS="-R key/" runs the tests of one room'
+	@echo '  FUZZ_SECONDS=$(FUZZ_SECONDS)  for each target; FUZZ_TARGETS="fuzz_x" picks some'
+	@echo '  SOAK_CYCLES=$(SOAK_CYCLES)  crash cycles; SOAK_SCALE=$(SOAK_SCALE) multiplies the random tests'
+	@echo '  PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)  where make install goes'
+	@echo
+	@echo 'Start with: make test'
+
+serve: ## run the server (it does not exist yet: says so and fails)
+	@echo 'make serve: there is no server yet. It is part 3 of 7; this tree holds part 1, the layers'
+	@echo 'below it: values, keys, expressions and storage engines. What runs today:'
+	@echo '  make test                             build everything and run every test'
+	@echo '  build/dev/examples/hello              a first program over the in-memory engine, after make test'
+	@exit 1
+
+test: ## build with asserts on and run every test
+	$(SETUP) test
+	$(call build,dev)
+	@tools/run-tests build/dev $(TESTS)
+
+bench: ## build optimised and print CPU time per operation
+	$(SETUP) test
+	$(call build,release)
+	@test -x build/release/bench/bench_micro || { echo 'make bench: bench/micro holds no benchmark yet'; exit 1; }
+	@build/release/bench/bench_micro
+
+asan: ## unit, contract and example tests under AddressSanitizer and UBSan
+	$(SETUP) test
+	$(call build,asan)
+	@tools/run-tests build/asan -L '^(unit|contract|example)$$' $(TESTS)
+
+tsan: ## the same under ThreadSanitizer
+	$(SETUP) test
+	$(call build,tsan)
+	@tools/run-tests build/tsan -L '^(unit|contract|example)$$' $(TESTS)
+
+soak: ## crash tests with SOAK_CYCLES, random tests times SOAK_SCALE: hours
+	$(SETUP) test
+	$(call build,dev)
+	@SHEAF_CRASH_CYCLES=$(SOAK_CYCLES) SHEAF_TEST_SCALE=$(SOAK_SCALE) \
+		tools/run-tests --long build/dev -L '^(crash|contract|model|unit)$$' $(TESTS)
+
+fuzz: ## run each libFuzzer target for FUZZ_SECONDS
+	$(SETUP) test fuzz
+	$(call build,fuzz)
+	@tools/run-fuzz search $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+fuzz-replay: ## run every file of the seed corpora through its target once
+	$(SETUP) test fuzz
+	$(call build,fuzz)
+	@tools/run-fuzz replay $(FUZZ_TARGETS)
+
+coverage: ## run the tests with gcov and write build/coverage/html
+	$(SETUP) test coverage
+	$(call build,coverage)
+	@find build/coverage -name '*.gcda' -delete
+	@tools/run-tests build/coverage -L '^(unit|contract|example)$$' $(TESTS)
+	@lcov -q --rc lcov_branch_coverage=1 -c -d build/coverage --no-external -b . -o build/coverage/all.info
+	@lcov -q --rc lcov_branch_coverage=1 -e build/coverage/all.info "$(CURDIR)/src/*" -o build/coverage/src.info
+	@genhtml -q --branch-coverage -o build/coverage/html build/coverage/src.info
+	@lcov --rc lcov_branch_coverage=1 --summary build/coverage/src.info
+	@echo 'page by page: build/coverage/html/index.html'
+
+layers: ## check that no folder includes what it may not
+	$(SETUP) test
+	@tools/check-layers
+
+format: ## let clang-format write the white space of every tracked C file
+	$(SETUP) format
+	@$(C_FILES) | xargs clang-format -i
+
+format-check: ## fail when make format would change something
+	$(SETUP) format
+	@tools/check-format
+
+tidy: ## run clang-tidy over src
+	$(SETUP) test format
+	@cmake --preset dev --log-level=WARNING >/dev/null
+	@git ls-files 'src/*.c' | xargs -P 2 -n 4 clang-tidy -p build/dev --quiet
+
+docs: ## rewrite docs/limits.md and docs/errors.md from the tables in the headers
+	$(SETUP) test
+	$(call build,dev) --target gen_docs
+	@build/dev/gen_docs limits > docs/limits.md && build/dev/gen_docs errors > docs/errors.md
+
+install: ## install headers, libraries, pkg-config and CMake packages under PREFIX
+	$(SETUP) test
+	$(call build,release) --target sheaf_static sheaf_shared
+	@DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+
+clean: ## remove build/
+	@rm -rf build
