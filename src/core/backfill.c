@@ -42,6 +42,7 @@ struct batch {
 
 static void set_after(struct job *job, const sheaf_engine_key *key)
 {
+    assert(sheaf_place_space(&key->p) == job->base);
     buf_clear(&job->after);
     buf_put(&job->after, key->p.b, sizeof key->p.b);
     buf_put_span(&job->after, key->s);
@@ -77,6 +78,7 @@ static sheaf_rc fill_entry(struct core *core, struct ctx *c, sheaf_txn *txn, con
     TRY(row_index_key(core, c, t, x, item_map(item), &key, &has_entry));
     if (!has_entry) return SHEAF_OK;
     TRY(eng_get(txn, 1, &key, &stored, c->err));
+    assert(sheaf_place_space(&key.p) == x->space);
     if (stored.p) return SHEAF_OK;
     TRY(row_index_value(c, t, x, item, &value));
     TRY(eng_put(txn, &key, value, c->err));
@@ -110,6 +112,7 @@ static bool is_wanted(const struct job *job, const struct table *t,
 static sheaf_rc fill_rows(struct batch *b, struct ctx *c, sheaf_txn *txn, const struct table *t,
                           const struct table_index *x)
 {
+    assert(b->n > 0 && b->n <= BATCH_ROWS && (x != NULL) == !b->job->is_ttl);
     span *items = ARENA_ARRAY(c->arena, span, b->n);
     if (!items) return err_nomem(c->err);
     TRY(eng_get(txn, b->n, b->keys, items, c->err));
@@ -175,6 +178,7 @@ static sheaf_rc read_keys(struct job *job, struct ctx *c, uint32_t max, sheaf_en
     struct sheaf_walk walk = {.space = job->base, .max_rows = max, .max_bytes = BATCH_BYTES};
     sheaf_rc rc;
     *n_out = 0;
+    assert(max > 0 && max <= BATCH_ROWS);
     if (get_after(job, &after)) walk.after = &after;
     TRY(eng_begin(job->core->engine, SHEAF_TXN_SNAPSHOT, &txn, c->err));
     TRY_OUT(eng_walk(txn, &walk, &cursor, c->err));
@@ -241,6 +245,7 @@ static sheaf_rc note_entered(struct job *job, struct table *t, sheaf_error *err)
         return SHEAF_OK;
     }
     TRY(table_copy(t, &next, err));
+    assert(job->is_ttl || (x && next->indexes[x - t->indexes].space == job->space));
     bool is_noted =
         job->is_ttl ? note_ttl(job, next) : note_index(job, next, &next->indexes[x - t->indexes]);
     sheaf_rc rc = is_noted ? cat_install(job->core, t, next, NULL, err) : err_nomem(err);
@@ -270,6 +275,7 @@ static sheaf_rc run_job(struct job *job, uint32_t max, uint64_t *did, sheaf_erro
     while (rc == SHEAF_OK && left > 0 && !job->is_ended && !job->is_gone) {
         uint32_t n;
         rc = step(job, &attempt, left, &n, err);
+        assert(n <= left);
         left -= n;
     }
     arena_deinit(&attempt);
@@ -283,6 +289,7 @@ static sheaf_rc run_job(struct job *job, uint32_t max, uint64_t *did, sheaf_erro
 /* The first walk of a table that is not at its end. */
 static bool find_job(const struct table *t, struct job *job)
 {
+    assert(job->after.n == 0 && !job->is_ttl);
     job->name = t->name;
     job->number = t->number;
     job->base = t->space;

@@ -203,6 +203,7 @@ static sheaf_rc check_projection(struct ctx *c, const struct core_index_def *x)
 static sheaf_rc check_local(struct ctx *c, const struct core_create_table *q,
                             const struct core_index_def *x, struct definitions d)
 {
+    assert(x->is_local && q->range.name.p);
     TRY(check_key_schema(c, x, d));
     if (x->n_hash > 1)
         return err_validation(
@@ -240,6 +241,7 @@ static sheaf_rc check_global(struct ctx *c, const struct core_create_table *q,
 /* Local ones before global ones, whatever the order in the request. */
 static sheaf_rc check_duplicate(struct ctx *c, const struct core_create_table *q, uint32_t at)
 {
+    assert(at < q->n_indexes);
     const struct core_index_def *x = &q->indexes[at];
     for (uint32_t i = 0; i < q->n_indexes; i++) {
         const struct core_index_def *y = &q->indexes[i];
@@ -345,12 +347,15 @@ sheaf_rc tables_check_create(struct ctx *c, const struct core_create_table *q,
     TRY(check_globals(c, q, d));
     TRY(check_include_total(c, q));
     TRY(check_unused(c, q, d));
+    assert(definitions_find(d, q->hash.name));
+    assert(!q->range.name.p || definitions_find(d, q->range.name));
     *definitions_out = d;
     return SHEAF_OK;
 }
 
 void tables_resolve(struct definitions d, struct core_index_def *def)
 {
+    assert(!tables_is_overfull(def));
     for (uint32_t i = 0; i < def->n_hash; i++)
         def->hash[i].type = definitions_find(d, def->hash[i].name)->type;
     for (uint32_t i = 0; i < def->n_range; i++)

@@ -106,6 +106,7 @@ static sheaf_rc limit_exceeded(struct ctx *c)
 static sheaf_rc check_request_indexes(struct ctx *c, const struct core_update_table *q)
 {
     uint32_t n = core_n_updates(q);
+    assert(n == 0 || q->update_index);
     span created = q->create_index ? q->create_index->name : SPAN_NONE;
     if (created.p && q->delete_index.p && span_eq(created, q->delete_index))
         return twice(c, created);
@@ -230,6 +231,7 @@ static sheaf_rc check_all_have_units(struct update *u)
 
 static void forget_units(struct table *t)
 {
+    assert(!t->is_provisioned);
     t->read_units = t->write_units = 0;
     for (uint32_t i = 0; i < t->n_indexes; i++)
         t->indexes[i].def.read_units = t->indexes[i].def.write_units = 0;
@@ -259,6 +261,7 @@ static sheaf_rc update_stream(struct update *u)
                               SPAN_ARG(u->t->name));
     if (u->q->stream == CORE_ON) return tables_add_stream(u->core, u->next, u->q->view, u->c->err);
     int64_t now = core_now_us(u->core);
+    assert(u->q->stream != CORE_OFF || u->next->n_streams > 0);
     if (u->q->stream == CORE_OFF)
         u->next->streams[u->next->n_streams - 1].disabled_us = now ? now : 1;
     return SHEAF_OK;
@@ -378,6 +381,7 @@ static sheaf_rc set_definitions(struct update *u, struct definitions added)
         all[n] = (struct core_key){arena_dup(&t->arena, name), added.all[i].type};
         if (!all[n++].name.p) return err_nomem(u->c->err);
     }
+    assert(n > t->has_range);
     t->definitions = all;
     t->n_definitions = n;
     return SHEAF_OK;
@@ -398,6 +402,7 @@ static sheaf_rc create_index(struct update *u)
     for (uint32_t i = 0; i < def.n_range; i++) TRY(check_type(u, &def.range[i], "RANGE"));
     TRY(check_index_units(u, &def));
     TRY(check_counts(u, &def));
+    assert(u->next->n_indexes == u->t->n_indexes && !index_under_way(u->next));
     if (!table_dup_index(&u->next->arena, &def)) return err_nomem(u->c->err);
     u->next->indexes[u->next->n_indexes++] = (struct table_index){.def = def,
                                                                   .space = cat_take_number(u->core),
@@ -420,6 +425,7 @@ static sheaf_rc delete_index(struct update *u)
     drops_add(&u->drops, x->space);
     drops_sweep(&u->drops, u->t);
     uint32_t at = (uint32_t)(x - u->next->indexes);
+    assert(at < u->next->n_indexes && u->drops.n == 1);
     memmove(x, x + 1, (u->next->n_indexes - at - 1) * sizeof *x);
     u->next->n_indexes--;
     return set_definitions(u, (struct definitions){NULL, 0});
@@ -430,6 +436,7 @@ static sheaf_rc delete_index(struct update *u)
 static sheaf_rc apply(struct update *u)
 {
     const struct core_update_table *q = u->q;
+    assert(u->next != u->t && u->next->number == u->t->number);
     u->will_be_provisioned =
         q->provisioned == CORE_ON || (q->provisioned == CORE_UNCHANGED && u->t->is_provisioned);
     TRY(update_units(u));
