@@ -84,14 +84,27 @@ static void check_key_shape(struct shapes *s, span name, const char *path, uint3
     check_attribute_shape(s, name, at);
 }
 
-static void check_definition_shape(struct shapes *s, const struct core_key *d, uint32_t i)
+static void check_type_shape(struct shapes *s, enum val_type type, uint32_t i)
 {
     char at[PATH_BYTES];
-    check_key_shape(s, d->name, "attributeDefinitions", i);
-    if (d->type == VAL_S || d->type == VAL_N || d->type == VAL_B) return;
+    if (type == VAL_S || type == VAL_N || type == VAL_B) return;
     snprintf(at, sizeof at, "attributeDefinitions.%u.member.attributeType", (unsigned)i + 1);
-    complain(s, span_cstr(val_type_name(d->type)), at,
+    complain(s, span_cstr(val_type_name(type)), at,
              "Member must satisfy enum value set: [B, N, S]");
+}
+
+static void check_definition_shape(struct shapes *s, const struct core_key *d, uint32_t i)
+{
+    check_key_shape(s, d->name, "attributeDefinitions", i);
+    check_type_shape(s, d->type, i);
+}
+
+sheaf_rc tables_check_type(struct ctx *c, enum val_type type, uint32_t i)
+{
+    struct shapes s;
+    shapes_init(&s, c);
+    if (type != VAL_NONE) check_type_shape(&s, type, i);
+    return shapes_finish(&s, c);
 }
 
 /* "[KeySchemaElement(attributeName=a, keyType=HASH), …]" */

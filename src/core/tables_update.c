@@ -285,10 +285,7 @@ static sheaf_rc new_definitions(struct update *u, struct definitions *out)
     struct core_key *all = ARENA_ARRAY(u->c->arena, struct core_key, 8);
     uint32_t n = 0;
     if (!all) return err_nomem(u->c->err);
-    for (uint32_t i = 0; i < x->n_hash + x->n_range; i++) {
-        const struct core_key *k = i < x->n_hash ? &x->hash[i] : &x->range[i - x->n_hash];
-        if (k->type >= VAL_S && k->type <= VAL_B) all[n++] = *k;
-    }
+    TRY(tables_derive(u->c, x, all, &n));
     *out = (struct definitions){all, n};
     if (n) return SHEAF_OK;
     return err_validation(u->c->err,
@@ -448,6 +445,17 @@ static sheaf_rc apply(struct update *u)
     return SHEAF_OK;
 }
 
+/* An index that goes is still in the answer, as DELETING; readers do not see it any more. */
+static sheaf_rc describe_answer(struct update *u, struct core_table_info *out)
+{
+    if (!u->q->delete_index.p) return tables_describe(u->core, u->c, u->next, out);
+    TRY(tables_describe(u->core, u->c, u->t, out));
+    for (uint32_t i = 0; i < out->n_indexes; i++)
+        if (span_eq(out->indexes[i].def.name, u->q->delete_index))
+            out->indexes[i].status = CORE_DELETING;
+    return SHEAF_OK;
+}
+
 static sheaf_rc update_entered(struct update *u, struct core_table_outcome *answer)
 {
     struct table *t;
@@ -457,7 +465,7 @@ static sheaf_rc update_entered(struct update *u, struct core_table_outcome *answ
     TRY_OUT(drops_init(&u->drops, u->c, t));
     TRY_OUT(table_copy(t, &u->next, u->c->err));
     TRY_OUT(apply(u));
-    TRY_OUT(tables_describe(u->core, u->c, u->next, &answer->table));
+    TRY_OUT(describe_answer(u, &answer->table));
     TRY_OUT(drops_install(u->core, t, u->next, &u->drops, &answer->position, u->c->err));
 out:
     if (rc != SHEAF_OK) table_unref(u->next);
