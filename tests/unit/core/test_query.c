@@ -8,6 +8,7 @@
 #define DYNALITE_VALIDATIONS "dynalite validations/index.js"
 #define PARITY_SELECT "dynamodb-conformance tier1/scan/select"
 #define PARITY_INDEX "dynamodb-conformance error-messages/partiqlIndexQualifier"
+#define PARITY_MULTI "paritysuite dynamodb-conformance tier1/query/multiAttributeGsiKey"
 #define LOCAL_SELECT "DynamoDB Local, PaginatingFunction"
 #define USERS_BACKFILL "messages quoted by users of the service"
 
@@ -519,6 +520,24 @@ static void test_query__refuses_in_aws_words(void **state)
         {{.table = "R", .index = "index1", .condition = "a = :a AND b = :a", .values = A_VALUE},
          "Query condition missed key schema element: c",
          DYNALITE_QUERY},
+        {{.table = "M",
+          .index = "gsi",
+          .condition = "h = :a AND a = :a AND c = :a",
+          .values = A_VALUE},
+         "RANGE key attributes b must have equality conditions specified in the query because a "
+         "condition is present on key attribute c",
+         PARITY_MULTI},
+        {{.table = "M",
+          .index = "gsi",
+          .condition = "h = :a AND a = :a AND b > :a AND c = :a",
+          .values = A_VALUE},
+         "RANGE key attributes b must have equality conditions specified in the query because a "
+         "condition is present on key attribute c",
+         PARITY_MULTI},
+        {{.table = "M", .index = "gsi", .condition = "h = :a AND b = :a", .values = A_VALUE},
+         "RANGE key attributes a must have equality conditions specified in the query because a "
+         "condition is present on key attribute b",
+         PARITY_MULTI},
         {{.table = "H", .condition = "a > :a", .values = A_VALUE},
          "Query key condition not supported",
          DYNALITE_QUERY},
