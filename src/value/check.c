@@ -182,3 +182,70 @@ sheaf_rc item_check(span item, sheaf_error *err)
         return err_set(err, SHEAF_CORRUPT, "encoded item: its size field is wrong");
     return SHEAF_OK;
 }
+
+/* ---- the shape alone ---- */
+
+static bool has_shape(struct reader r, uint32_t level);
+
+/* A length and so many bytes, which end where r does. */
+static inline bool has_field_shape(struct reader r, bool is_number)
+{
+    if (r.end - r.p > 0x80) {
+        span bytes;
+        return !take_field(&r, &bytes) && r.p == r.end && (!is_number || num_check(bytes));
+    }
+    if (r.p == r.end || *r.p != (size_t)(r.end - r.p - 1)) return false;
+    return !is_number || num_check(SPAN(r.p + 1, *r.p));
+}
+
+static inline bool skip_name_shape(struct reader *r)
+{
+    span name;
+    if (r->p == r->end) return false;
+    if (*r->p >= 0x80) return !take_field(r, &name);
+    if (*r->p >= r->end - r->p) return false;
+    r->p += 1 + *r->p;
+    return true;
+}
+
+static bool has_box_shape(struct reader r, unsigned tag, uint32_t level)
+{
+    struct box b;
+    enum val_type type = (enum val_type)(tag & TYPE_MASK);
+    if (open_box(r, tag >> WIDTH_SHIFT, &b)) return false;
+    uint32_t at = b.count ? load_width(b.dir, b.width) : 0;
+    for (uint32_t i = 0; i < b.count; i++) {
+        uint32_t to =
+            i + 1 < b.count ? load_width(b.dir + (size_t)(i + 1) * b.width, b.width) : b.heap_n;
+        if (to <= at || to > b.heap_n) return false;
+        struct reader entry = {b.heap + at, b.heap + to};
+        at = to;
+        if (is_set(type)) {
+            if (!has_field_shape(entry, type == VAL_NS)) return false;
+        } else {
+            if (type == VAL_M && !skip_name_shape(&entry)) return false;
+            if (!has_shape(entry, level + 1)) return false;
+        }
+    }
+    return !is_set(type) || b.count > 0;
+}
+
+static bool has_shape(struct reader r, uint32_t level)
+{
+    if (r.p == r.end) return false;
+    unsigned tag = *r.p++;
+    if (tag == VAL_S || tag == VAL_B) return has_field_shape(r, false);
+    if (tag == VAL_N) return has_field_shape(r, true);
+    if (tag == VAL_NULL || tag == VAL_TAG_FALSE || tag == VAL_TAG_TRUE) return r.p == r.end;
+    if (level > LIMIT_NESTING || !is_box((enum val_type)(tag & TYPE_MASK))) return false;
+    return has_box_shape(r, tag, level);
+}
+
+bool item_check_shape(span item)
+{
+    const uint8_t *p = item.p;
+    if (item.n <= VAL_ITEM_HEADER || item.n > UINT32_MAX || p[0] != VAL_ITEM_VERSION) return false;
+    if ((p[VAL_ITEM_HEADER] & TYPE_MASK) != VAL_M) return false;
+    return has_box_shape((struct reader){p + VAL_ITEM_HEADER + 1, p + item.n}, p[VAL_ITEM_HEADER],
+                         0);
+}

@@ -109,6 +109,10 @@ SHEAF_NODISCARD sheaf_rc val_check(span bytes, sheaf_error *err);
 /* Whole validation of bytes from outside (disk, network): version, size field, value. SHEAF_FORMAT
  * for an unknown version, SHEAF_CORRUPT for the rest. */
 SHEAF_NODISCARD sheaf_rc item_check(span item, sheaf_error *err);
+/* What of item_check keeps readers inside the bytes: version, lengths, offsets, tags, depth, numbers;
+ * not UTF-8, not the order of names, not the size field. For bytes that were checked once and came
+ * back through something that keeps checksums. */
+bool item_check_shape(span item);
 static inline val item_map(span item)
 {
     return (val){(const uint8_t *)item.p + VAL_ITEM_HEADER, (uint32_t)(item.n - VAL_ITEM_HEADER)};

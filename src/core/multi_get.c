@@ -1,0 +1,271 @@
+/* Turns BatchGetItem and TransactGetItems into many reads: of the newest values one by one, or all of
+ * one snapshot.
+ *
+ * Know before editing: the keys of one table come one after the other with the same expressions, so a
+ * get that shares its predecessor's placeholders and projection shares what was compiled of them. */
+#include "core/read.h"
+#include "core/write.h"
+
+#include <assert.h>
+
+enum {
+    GETS_MAX = 100,
+    BATCH_BYTES_MAX = 16 << 20,
+    TRANSACTION_BYTES_MAX = 4 << 20,
+    SLOTS = 256 /* a power of two above GETS_MAX */
+};
+
+struct multi {
+    struct core *core;
+    struct ctx *c;
+    const struct core_multi_get *q;
+    struct core_items_outcome *out;
+    struct read_op *ops;
+    uint32_t *unprocessed;
+    struct capacity capacity;
+    uint64_t bytes;      /* of the items returned */
+    bool is_cancelled;   /* a transaction, by a reason in out->written */
+    sheaf_error refusal; /* of one get, until it has become a reason */
+};
+
+/* ---- the request alone ---- */
+
+static sheaf_rc check_count(struct ctx *c, const struct core_multi_get *q)
+{
+    if (q->is_transaction) {
+        if (q->n < 1)
+            return err_validation(c->err, "1 validation error detected: Value '[]' at "
+                                          "'transactItems' failed to satisfy constraint: Member "
+                                          "must have length greater than or equal to 1");
+        if (q->n > GETS_MAX)
+            return err_validation(c->err,
+                                  "1 validation error detected: Value at 'transactItems' failed to "
+                                  "satisfy constraint: Member must have length less than or equal "
+                                  "to %d",
+                                  GETS_MAX);
+    }
+    if (q->n < 1)
+        return err_validation(c->err, "The requestItems parameter is required for BatchGetItem");
+    if (q->n > GETS_MAX)
+        return err_validation(c->err, "Too many items requested for the BatchGetItem call");
+    return SHEAF_OK;
+}
+
+/* The same item twice, told by a digest of table and key in a small table of digests. */
+static sheaf_rc check_duplicates(struct core *core, struct ctx *c, const struct core_multi_get *q)
+{
+    uint8_t digests[GETS_MAX][KEY_HASH_BYTES];
+    uint8_t slots[SLOTS] = {0}; /* index + 1 */
+    assert(q->n <= GETS_MAX);
+    for (uint32_t i = 0; i < q->n; i++) {
+        const span parts[2] = {q->gets[i].table, q->gets[i].key};
+        key_digest(core_secret(core), 2, parts, digests[i]);
+        uint32_t at = digests[i][0];
+        for (; slots[at]; at = (at + 1) % SLOTS)
+            if (memcmp(digests[slots[at] - 1], digests[i], KEY_HASH_BYTES) == 0)
+                return err_validation(
+                    c->err,
+                    q->is_transaction
+                        ? "Transaction request cannot include multiple operations on one item"
+                        : "Provided list of item keys contains duplicates");
+        slots[at] = (uint8_t)(i + 1);
+    }
+    return SHEAF_OK;
+}
+
+static bool is_like(const struct core_get *a, const struct core_get *b)
+{
+    return a->env == b->env && a->projection.p == b->projection.p &&
+           a->projection.n == b->projection.n;
+}
+
+static sheaf_rc compile(struct multi *m)
+{
+    const struct core_multi_get *q = m->q;
+    for (uint32_t i = 0; i < q->n; i++) {
+        if (i > 0 && is_like(&q->gets[i], &q->gets[i - 1]))
+            m->ops[i] = (struct read_op){.q = &q->gets[i], .projection = m->ops[i - 1].projection};
+        else
+            TRY(read_compile(m->c, &m->ops[i], &q->gets[i]));
+    }
+    return SHEAF_OK;
+}
+
+/* ---- tables ---- */
+
+static struct table *ref(struct table *t)
+{
+    atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    return t;
+}
+
+/* What the service finds wrong with one get of a transaction becomes a reason to cancel it. */
+static sheaf_rc give_reason(struct multi *m, uint32_t i, sheaf_rc rc)
+{
+    if (rc != SHEAF_VALIDATION && rc != SHEAF_THROUGHPUT_EXCEEDED) {
+        if (m->c->err && rc != SHEAF_OK) *m->c->err = m->refusal;
+        return rc;
+    }
+    span text = arena_dup(m->c->arena, SPAN(m->refusal.message, strlen(m->refusal.message) + 1));
+    if (!text.p) return err_nomem(m->c->err);
+    m->out->written[i] = (struct core_written){.rc = rc, .message = text.p};
+    m->is_cancelled = true;
+    return SHEAF_OK;
+}
+
+static sheaf_rc bind_one(struct multi *m, uint32_t i, struct table *t)
+{
+    struct read_op *op = &m->ops[i];
+    if (!m->q->is_transaction) return read_bind(m->core, m->c, op, t);
+    sheaf_rc rc = keys_check_empty(m->c, t, item_map(op->q->key));
+    if (rc != SHEAF_OK) {
+        table_unref(t);
+        return rc;
+    }
+    struct ctx c = {m->c->arena, &m->refusal};
+    return give_reason(m, i, read_bind(m->core, &c, op, t));
+}
+
+static sheaf_rc bind(struct multi *m)
+{
+    const struct core_multi_get *q = m->q;
+    for (uint32_t i = 0; i < q->n; i++) {
+        struct table *t;
+        if (i > 0 && span_eq(q->gets[i].table, q->gets[i - 1].table))
+            t = ref(m->ops[i - 1].table);
+        else
+            TRY(cat_get(m->core, q->gets[i].table, &t, m->c->err));
+        TRY(bind_one(m, i, t));
+        TRY(capacity_reserve(m->c, &m->capacity, t));
+    }
+    return SHEAF_OK;
+}
+
+static sheaf_rc prepare(struct multi *m)
+{
+    struct arena *a = m->c->arena;
+    uint32_t n = m->q->n;
+    m->ops = ARENA_ARRAY(a, struct read_op, n);
+    m->unprocessed = ARENA_ARRAY(a, uint32_t, n);
+    m->out->items = ARENA_ARRAY(a, span, n);
+    if (!m->ops || !m->unprocessed || !m->out->items) return err_nomem(m->c->err);
+    m->out->n = n;
+    if (m->q->is_transaction) {
+        m->out->written = ARENA_ARRAY(a, struct core_written, n);
+        if (!m->out->written) return err_nomem(m->c->err);
+        for (uint32_t i = 0; i < n; i++) m->out->written[i].message = "";
+    }
+    TRY(capacity_init(m->c, &m->capacity, m->q->capacity, n, false));
+    TRY(compile(m));
+    return bind(m);
+}
+
+/* ---- reading ---- */
+
+static sheaf_rc charge(struct multi *m, uint32_t i, uint32_t bytes, sheaf_error *err)
+{
+    const struct read_op *op = &m->ops[i];
+    double units = capacity_read_units(bytes, op->q->is_consistent, m->q->is_transaction);
+    TRY(throttle_read(m->core, op->table, NULL, table_hash_of(op->table, item_map(op->q->key)),
+                      units, err));
+    capacity_add(&m->capacity, op->table, NULL, units);
+    return SHEAF_OK;
+}
+
+/* One item of a batch, or its place in the list of those to ask for again: because it is throttled,
+ * or because the answer is full. */
+static sheaf_rc take_one(struct multi *m, uint32_t i, span stored)
+{
+    struct arena_mark mark = arena_mark(m->c->arena);
+    uint32_t bytes;
+    span *item = &m->out->items[i];
+    TRY(read_take(m->c, &m->ops[i], stored, item, &bytes));
+    bool is_full = m->bytes + bytes > BATCH_BYTES_MAX;
+    sheaf_rc rc = is_full ? SHEAF_THROUGHPUT_EXCEEDED : charge(m, i, bytes, m->c->err);
+    if (rc == SHEAF_OK) m->bytes += bytes;
+    if (rc != SHEAF_THROUGHPUT_EXCEEDED) return rc;
+    arena_rewind(m->c->arena, mark);
+    *item = SPAN_NONE;
+    m->unprocessed[m->out->n_unprocessed++] = i;
+    return SHEAF_OK;
+}
+
+static sheaf_rc run_batch(struct multi *m)
+{
+    sheaf_engine *engine = m->core->engine;
+    for (uint32_t i = 0; i < m->q->n; i++) {
+        span stored;
+        void *pin;
+        TRY(eng_read(engine, &m->ops[i].key, &stored, &pin, m->c->err));
+        sheaf_rc rc = take_one(m, i, stored);
+        eng_read_done(engine, pin);
+        TRY(rc);
+    }
+    /* None at all: the request itself is refused, with the message of the throttle. */
+    if (m->out->n_unprocessed == m->q->n) return SHEAF_THROUGHPUT_EXCEEDED;
+    err_clear(m->c->err);
+    m->out->unprocessed = m->unprocessed;
+    return SHEAF_OK;
+}
+
+static sheaf_rc take_all(struct multi *m, const span stored[])
+{
+    for (uint32_t i = 0; i < m->q->n; i++) {
+        uint32_t bytes;
+        TRY(read_take(m->c, &m->ops[i], stored[i], &m->out->items[i], &bytes));
+        m->bytes += bytes;
+        if (m->bytes > TRANSACTION_BYTES_MAX)
+            return err_validation(m->c->err,
+                                  "Transaction request cannot include items of more than 4 MB");
+        TRY(give_reason(m, i, charge(m, i, bytes, &m->refusal)));
+    }
+    return SHEAF_OK;
+}
+
+static sheaf_rc run_transaction(struct multi *m)
+{
+    uint32_t n = m->q->n;
+    sheaf_engine_key *keys = ARENA_ARRAY(m->c->arena, sheaf_engine_key, n);
+    span *stored = ARENA_ARRAY(m->c->arena, span, n);
+    sheaf_txn *txn;
+    if (!keys || !stored) return err_nomem(m->c->err);
+    if (m->is_cancelled) return write_cancelled(m->c, m->out->written, n);
+    for (uint32_t i = 0; i < n; i++) keys[i] = m->ops[i].key;
+    TRY(eng_begin(m->core->engine, SHEAF_TXN_SNAPSHOT, &txn, m->c->err));
+    sheaf_rc rc = eng_get(txn, n, keys, stored, m->c->err);
+    if (rc == SHEAF_OK) rc = take_all(m, stored);
+    eng_rollback(txn);
+    if (rc == SHEAF_OK && m->is_cancelled) return write_cancelled(m->c, m->out->written, n);
+    return rc;
+}
+
+static sheaf_rc run(struct multi *m)
+{
+    TRY(prepare(m));
+    TRY(m->q->is_transaction ? run_transaction(m) : run_batch(m));
+    m->out->position = eng_visible(m->core->engine);
+    capacity_finish(&m->capacity);
+    m->out->capacity = m->capacity.tables;
+    m->out->n_capacity = m->capacity.n;
+    return SHEAF_OK;
+}
+
+sheaf_rc core_multi_get(struct core *core, struct ctx *c, const struct core_multi_get *q,
+                        struct core_items_outcome *out)
+{
+    struct multi m = {.core = core, .c = c, .q = q, .out = out};
+    *out = (struct core_items_outcome){.n = 0};
+    TRY(faults_check(core, q->is_transaction ? "TransactGetItems" : "BatchGetItem",
+                     q->n ? q->gets[0].table : SPAN_NONE, c->err));
+    TRY(check_count(c, q));
+    TRY(check_duplicates(core, c, q));
+    sheaf_rc rc = run(&m);
+    for (uint32_t i = 0; m.ops && i < q->n; i++) read_done(&m.ops[i]);
+    if (rc == SHEAF_TRANSACTION_CANCELED)
+        *out = (struct core_items_outcome){.n = q->n, .written = out->written};
+    else if (rc != SHEAF_OK)
+        *out = (struct core_items_outcome){.n = 0};
+    else
+        out->written = NULL;
+    return rc;
+}
