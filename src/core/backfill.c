@@ -339,5 +339,9 @@ sheaf_rc backfill_round(struct core *core, uint32_t max_items, uint64_t *did_out
         table_unref(all[i]);
     }
     arena_deinit(&arena);
+    uint64_t swept = 0;
+    if (rc == SHEAF_OK && *did_out < max_items)
+        rc = sweep_round(core, max_items - (uint32_t)*did_out, &swept, has_more_out, err);
+    *did_out += swept;
     return rc;
 }

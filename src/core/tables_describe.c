@@ -1,6 +1,7 @@
 /* Turns a struct table into what DescribeTable says, and the catalog into ListTables' pages. Know
  * before editing: a table dies when its last reference is given back, so everything an outcome says
  * is copied into the request's arena. */
+#include "base/limits.h"
 #include "core/tables.h"
 
 #include <assert.h>
@@ -189,7 +190,8 @@ sheaf_rc core_list_tables(struct core *core, struct ctx *c, const struct core_li
     TRY(tables_check_list(c, q));
     TRY(cat_all(core, c, &all, &n));
     uint32_t from = q->after.p ? first_after(all, n, q->after) : 0;
-    sheaf_rc rc = take_page(c, all + from, n - from, q->limit ? q->limit : 100, &answer);
+    sheaf_rc rc =
+        take_page(c, all + from, n - from, q->limit ? q->limit : LIMIT_LIST_TABLES, &answer);
     for (uint32_t i = 0; i < n; i++) table_unref(all[i]);
     if (rc != SHEAF_OK) return rc;
     answer.position = eng_visible(core->engine);

@@ -2,6 +2,7 @@
  * kind of change per call and refuses the others in words that name the kind; what the request
  * alone tells is refused before the table is looked up, the rest inside the exclusive section, and
  * the catalog changes in one commit or not at all. */
+#include "base/limits.h"
 #include "core/tables.h"
 
 #include <assert.h>
@@ -121,7 +122,7 @@ static sheaf_rc check_request_indexes(struct ctx *c, const struct core_update_ta
 
 static sheaf_rc check_request(struct ctx *c, const struct core_update_table *q)
 {
-    TRY(tables_check_update_shapes(c, q));
+    TRY(tables_check_update(c, q));
     TRY(check_alone(c, q));
     TRY(check_together(c, q));
     TRY(check_request_units(c, q));
@@ -277,7 +278,7 @@ static sheaf_rc new_definitions(struct update *u, struct definitions *out)
 {
     const struct core_index_def *x = u->q->create_index;
     *out = (struct definitions){u->q->definitions, u->q->n_definitions};
-    if (u->q->definitions || x->n_hash > 4 || x->n_range > 4) return SHEAF_OK;
+    if (u->q->definitions || tables_is_overfull(x)) return SHEAF_OK;
     struct core_key *all = ARENA_ARRAY(u->c->arena, struct core_key, 8);
     uint32_t n = 0;
     if (!all) return err_nomem(u->c->err);
@@ -340,11 +341,11 @@ static sheaf_rc check_counts(struct update *u, const struct core_index_def *x)
         n_global += !u->t->indexes[i].def.is_local;
         n_include += u->t->indexes[i].def.n_include;
     }
-    if (n_global >= TABLES_GLOBAL_MAX)
+    if (n_global >= LIMIT_GLOBAL_INDEXES)
         return err_set(u->c->err, SHEAF_LIMIT_EXCEEDED,
                        "Subscriber limit exceeded: Number of global secondary indexes exceeds "
                        "per-table limit of 20");
-    if (n_include > TABLES_INCLUDE_TOTAL_MAX)
+    if (n_include > LIMIT_TABLE_NON_KEY_ATTRIBUTES)
         return err_validation(u->c->err, INVALID "Number of NonKeyAttributes across all the "
                                                  "indexes exceeds the per-table limit of 100");
     return SHEAF_OK;
@@ -417,6 +418,7 @@ static sheaf_rc delete_index(struct update *u)
     const struct table_index *busy = index_under_way(u->next);
     if (busy && busy != x) return limit_exceeded(u->c);
     drops_add(&u->drops, x->space);
+    drops_sweep(&u->drops, u->t);
     uint32_t at = (uint32_t)(x - u->next->indexes);
     memmove(x, x + 1, (u->next->n_indexes - at - 1) * sizeof *x);
     u->next->n_indexes--;

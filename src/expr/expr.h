@@ -135,7 +135,7 @@ SHEAF_NODISCARD sheaf_rc expr_update_apply(struct ctx *c, const struct expr_upda
  * the old and the new item. */
 const struct expr_projection *expr_update_touched(const struct expr_update *u);
 /* What the text alone says about the i-th of those paths, for checks that know the table: the type
- * it will have (VAL_NONE: the item decides), and the value when that is a constant (else absent). */
+ * it will have (VAL_NONE: the item decides), and the value when it is a constant (else absent). */
 enum val_type expr_update_writes(const struct expr_update *u, uint32_t i, val *value_out);
 /* The paths that the i-th action reads, `which` 0 or 1 for its first or second operand. */
 const struct path *expr_update_reads(const struct expr_update *u, uint32_t i, int which,

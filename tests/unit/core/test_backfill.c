@@ -273,7 +273,7 @@ static void test_backfill__stops_when_its_index_is_deleted(void **state)
     add_index(t, &gsi);
     round_of(t, 10);
     drop_index(t, gsi.name);
-    assert_false(round_of(t, 10));
+    fill(t, 10);        /* what is left is to sweep */
     add_index(t, &gsi); /* another of the same name starts from the beginning */
     fill(t, 10);
     assert_int_equal(index_info(t, 0).items, 50);
@@ -281,13 +281,76 @@ static void test_backfill__stops_when_its_index_is_deleted(void **state)
     add_index(t, &gsi);
     round_of(t, 10);
     assert_ok(core_delete_table(t->core, &t->ctx, L("Tab"), &out));
-    assert_false(round_of(t, 10));
+    fill(t, 10);
     create(t);
     put_items(t, 20);
     add_index(t, &gsi);
     fill(t, 7);
     assert_int_equal(index_info(t, 0).items, 20);
     test_check_table(t, "Tab");
+}
+
+/* ---- statistics of deleted indexes ---- */
+
+static uint64_t count_rows(struct core_test *t, uint64_t space)
+{
+    sheaf_txn *txn;
+    sheaf_cursor *cursor;
+    struct sheaf_row row;
+    bool has_row;
+    uint64_t n = 0;
+    assert_ok(eng_begin(t->engine, SHEAF_TXN_SNAPSHOT, &txn, NULL));
+    assert_ok(eng_walk(txn, &(struct sheaf_walk){.space = space}, &cursor, NULL));
+    for (;; n++) {
+        assert_ok(eng_next(cursor, &row, &has_row, NULL));
+        if (!has_row) break;
+    }
+    eng_cursor_close(cursor);
+    eng_rollback(txn);
+    return n;
+}
+
+static void test_sweep__takes_only_the_statistics_of_the_deleted_index(void **state)
+{
+    struct core_test *t = *state;
+    struct core_index_def other = gsi;
+    other.name = L("other");
+    put_items(t, 50); /* 17 collections, 5 in an index */
+    uint64_t meta = count_rows(t, SPACE_META);
+    struct table *table = cat_find(t->core, L("Tab"));
+    uint64_t stats = table->stats_space;
+    table_unref(table);
+    assert_int_equal(count_rows(t, stats), 18);
+    add_index(t, &gsi);
+    fill(t, 100);
+    add_index(t, &other);
+    fill(t, 100);
+    assert_int_equal(count_rows(t, stats), 18 + 6 + 6);
+    for (uint32_t max = 1; max < 100; max += 30) {
+        drop_index(t, gsi.name);
+        assert_int_equal(count_rows(t, SPACE_META), meta + 1);
+        fill(t, max);
+        assert_int_equal(count_rows(t, SPACE_META), meta);
+        assert_int_equal(count_rows(t, stats), 18 + 6);
+        test_check_table(t, "Tab");
+        add_index(t, &gsi);
+        fill(t, 100);
+    }
+}
+
+static void test_sweep__ends_when_the_table_is_gone(void **state)
+{
+    struct core_test *t = *state;
+    struct core_table_outcome out;
+    uint64_t meta = count_rows(t, SPACE_META);
+    put_items(t, 50);
+    add_index(t, &gsi);
+    fill(t, 100);
+    drop_index(t, gsi.name);
+    round_of(t, 3);
+    assert_ok(core_delete_table(t->core, &t->ctx, L("Tab"), &out));
+    fill(t, 3);
+    assert_int_equal(count_rows(t, SPACE_META), meta);
 }
 
 /* ---- interruptions ---- */
@@ -435,6 +498,8 @@ int main(void)
         T(test_backfill__goes_on_while_items_change),
         T(test_backfill__and_writers_agree),
         T(test_backfill__stops_when_its_index_is_deleted),
+        T(test_sweep__takes_only_the_statistics_of_the_deleted_index),
+        T(test_sweep__ends_when_the_table_is_gone),
         cmocka_unit_test(test_backfill__goes_on_where_it_was_after_reopening),
         cmocka_unit_test(test_backfill__survives_failing_and_conflicting_commits),
         cmocka_unit_test(test_backfill__fails_cleanly_at_every_allocation),

@@ -5,7 +5,6 @@
 #include "support/pages.h"
 
 #define DYNALITE_QUERY "dynalite test/query.js"
-#define DYNALITE_ACTION "dynalite actions/query.js"
 #define DYNALITE_VALIDATIONS "dynalite validations/index.js"
 #define PARITY_SELECT "dynamodb-conformance tier1/scan/select"
 #define PARITY_INDEX "dynamodb-conformance error-messages/partiqlIndexQualifier"

@@ -204,6 +204,13 @@ static void test_create__refuses_in_aws_words(void **state)
          "1 validation error detected: Value 'M' at 'attributeDefinitions.1.member.attributeType' "
          "failed to satisfy constraint: Member must satisfy enum value set: [B, N, S]",
          {.table = L("abc"), .hash = K("pk", NONE), DEFS(K("pk", M))}},
+        {SUITE,
+         "The parameter 'TableName' is required but was not present in the request",
+         {.hash = K("pk", S)}},
+        {DYNALITE,
+         "1 validation error detected: Value null at 'keySchema' failed to satisfy constraint: "
+         "Member must not be null",
+         {.table = L("abc")}},
         {UNVERIFIED,
          "1 validation error detected: Value '' at 'keySchema.1.member.attributeName' failed to "
          "satisfy constraint: Member must have length greater than or equal to 1",
@@ -1012,6 +1019,9 @@ static void test_schema__changes_under_readers_and_other_changes(void **state)
         sheaf_rc rc = core_delete_table(t->core, &t->ctx, i ? L("one") : L("two"), &out);
         assert_true(rc == SHEAF_OK || rc == SHEAF_RESOURCE_NOT_FOUND);
     }
+    uint64_t did;
+    for (bool has_more = true; has_more;)
+        assert_ok(backfill_round(t->core, 1000, &did, &has_more, &t->err));
     assert_int_equal(count_rows(t, SPACE_META), 3); /* no note is left */
     assert_int_equal(count_rows(t, SPACE_CATALOG), 0);
 }
