@@ -2,7 +2,7 @@
  *
  * Know before editing: collections of 25 rows with 64-byte keys and 400-byte values; "raw" uses the
  * very handle that our engine opened, so data, caches and settings are the same. */
-#include "micro/bench.h"
+#include "micro/groups.h"
 
 #include "base/rng.h"
 #include "engine/engine.h"

@@ -1,5 +1,5 @@
 /* Expressions: compile, evaluate a filter, apply an update, project. */
-#include "micro/bench.h"
+#include "micro/groups.h"
 #include "micro/sample.h"
 
 #include "base/mem.h"

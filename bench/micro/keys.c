@@ -1,5 +1,5 @@
 /* Keys: place, sort key, range. */
-#include "micro/bench.h"
+#include "micro/groups.h"
 #include "micro/sample.h"
 
 #include "key/key.h"

@@ -1,5 +1,5 @@
 /* bench_micro: CPU cost of the layers below the API, with the raw RocksDB calls beside ours. */
-#include "micro/bench.h"
+#include "micro/groups.h"
 
 #include <getopt.h>
 #include <stdio.h>

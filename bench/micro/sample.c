@@ -1,7 +1,7 @@
 /* Turns nothing into one order of a shop, as an encoded item. */
 #include "micro/sample.h"
 
-#include "micro/bench.h"
+#include "common/bench.h"
 
 #include <string.h>
 

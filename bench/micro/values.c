@@ -1,5 +1,5 @@
 /* Numbers and items: parse, compare, add; build, look up. */
-#include "micro/bench.h"
+#include "micro/groups.h"
 #include "micro/sample.h"
 
 #include "base/mem.h"

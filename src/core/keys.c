@@ -54,6 +54,7 @@ static sheaf_rc check_type(struct ctx *c, const struct core_key *k, val item, en
 
 static sheaf_rc check_hash_size(struct ctx *c, val v)
 {
+    assert(val_type(v) >= VAL_S && val_type(v) <= VAL_B);
     if (val_bytes(v).n <= LIMIT_PARTITION_KEY_BYTES) return SHEAF_OK;
     return err_validation(c->err,
                           INVALID "Size of hashkey has exceeded the maximum size limit of%d bytes",
@@ -62,6 +63,7 @@ static sheaf_rc check_hash_size(struct ctx *c, val v)
 
 static sheaf_rc check_range_size(struct ctx *c, val v)
 {
+    assert(val_type(v) >= VAL_S && val_type(v) <= VAL_B);
     if (val_bytes(v).n <= LIMIT_SORT_KEY_BYTES) return SHEAF_OK;
     return err_validation(
         c->err, INVALID "Aggregated size of all range keys has exceeded the size limit of %d bytes",
@@ -124,6 +126,7 @@ static span index_named(const struct table *t, span attribute)
 static sheaf_rc refuse_empty(struct ctx *c, const struct table *t, span name, val v,
                              enum keys_by by)
 {
+    assert(is_empty(v) && index_named(t, name).p);
     if (by != KEYS_BY_PUT)
         return err_validation(c->err,
                               NOT_VALID "The update expression attempted to update a secondary "
@@ -138,6 +141,7 @@ static sheaf_rc refuse_empty(struct ctx *c, const struct table *t, span name, va
 static sheaf_rc refuse_type(struct ctx *c, const struct table *t, const struct core_key *k,
                             enum val_type actual, enum keys_by by)
 {
+    assert(actual != k->type);
     if (by == KEYS_BY_UPDATE)
         return err_validation(c->err, "The update expression attempted to update the secondary "
                                       "index key to unsupported type");

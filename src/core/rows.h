@@ -12,7 +12,7 @@
  *  stats      hash(collection's key)    space of table or index,  int64 items, int64 bytes (engine
  *  add)
  *             (zero: the whole)         8 bytes big-endian
- *  stream     shard number, big-endian  stamp                     encoded item: the record
+ *  stream     shard number, big-endian  stamp; empty: the mark    encoded item: see stream.h
  *  ttl        bucket 0 … 15             seconds ‖ tie             encoded item: the key of the item
  *
  * A collision of partition-key hashes would put two collections under one P: whoever reads a row

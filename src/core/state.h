@@ -17,6 +17,15 @@ struct gauges *gauges_new(void);
 struct gauges *gauges_ref(struct gauges *g);
 void gauges_unref(struct gauges *g);
 
+/* Where a walk that takes several rounds stands. */
+struct core_walk {
+    bool has_begun, is_under_way;
+    int64_t begun_us;
+    sheaf_place p; /* of the last row seen, while it is under way */
+    uint8_t s[64];
+    uint32_t n;
+};
+
 struct core {
     sheaf_engine *engine;
     struct sheaf_engine_caps caps;
@@ -33,8 +42,9 @@ struct core {
     uint64_t next_space;   /* under the exclusive catalog_lock; persisted with each schema change */
     struct faults *faults; /* NULL: none scheduled */
     struct lag *lag;       /* snapshots for gsi_lag_ms; NULL: off */
-    pthread_mutex_t background; /* one round at a time */
-    atomic_uint_least64_t seed; /* of run loops */
+    pthread_mutex_t background;  /* one round at a time */
+    struct core_walk token_walk; /* under it */
+    atomic_uint_least64_t seed;  /* of run loops */
     char *region_text;
 };
 

@@ -110,12 +110,10 @@ static const char *random_attribute(struct rng *r, const char *name, char type, 
     return rng_below(r, 3) ? to + n : (*to = '\0', to);
 }
 
-static void test_entries__and_statistics_hold_after_random_writes(void **state)
+static void write_at_random(uint64_t seed, uint64_t rounds)
 {
-    (void)state;
     struct rng r;
-    rng_init(&r, test_seed(20261115));
-    uint64_t rounds = test_rounds(3000);
+    rng_init(&r, seed);
     for (uint64_t i = 0; i < rounds; i++) {
         char item[256], *at = item;
         at += sprintf(at, "{pk: 'p%d', sk: %d", (int)rng_below(&r, 4), (int)rng_below(&r, 5));
@@ -137,6 +135,38 @@ static void test_entries__and_statistics_hold_after_random_writes(void **state)
         if (i % 50 == 0 || i + 1 == rounds) test_check_table(&t, "M");
         if (i % 200 == 0) arena_reset(&t.arena);
     }
+}
+
+static void test_entries__and_statistics_hold_after_random_writes(void **state)
+{
+    (void)state;
+    write_at_random(test_seed(20261115), test_rounds(3000));
+}
+
+static void open_rocks(const char *directory)
+{
+    sheaf_engine *engine;
+    assert_ok(sheaf_engine_open_rocks(directory, NULL, &engine, NULL));
+    core_test_init_on(&t, engine, NULL);
+}
+
+static void test_entries__and_statistics_hold_on_disk(void **state)
+{
+    (void)state;
+    char directory[] = "/tmp/sheaf-effects-XXXXXX", command[64];
+    core_test_deinit(&t);
+    assert_non_null(mkdtemp(directory));
+    open_rocks(directory);
+    test_table(t.core, "M", "pk:S", "sk:N",
+               "many(a:S, b:N|c:S, d:B) ALL; keys(a:S|pk:S) KEYS_ONLY; local l(pk:S|c:S) ALL");
+    write_at_random(test_seed(20261116), test_rounds(500));
+    core_test_deinit(&t);
+    open_rocks(directory);
+    test_check_table(&t, "M");
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    core_test_deinit(&t);
+    assert_int_equal(system(command), 0);
+    core_test_init(&t, NULL); /* for the tear-down */
 }
 
 /* ---- collections with local indexes ---- */
@@ -204,6 +234,7 @@ int main(void)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
         CASE(test_capacity__of_indexes_follows_the_service),
         CASE(test_entries__and_statistics_hold_after_random_writes),
+        CASE(test_entries__and_statistics_hold_on_disk),
         CASE(test_collection__counts_the_local_indexes_and_has_a_limit),
         CASE(test_collection__of_a_table_without_local_indexes_is_not_reported),
         CASE(test_item__with_its_local_entries_has_400_kilobytes),

@@ -1,9 +1,9 @@
-/* bench/micro/bench.h: measuring small things side by side.
+/* bench/common/bench.h: measuring small things side by side.
  *
  * Figures are CPU nanoseconds per operation, the median of several rounds; the members of a group are
  * measured in turn within each round, so that a noisy neighbour hits them alike and ratios hold. */
-#ifndef BENCH_MICRO_BENCH_H
-#define BENCH_MICRO_BENCH_H
+#ifndef BENCH_COMMON_BENCH_H
+#define BENCH_COMMON_BENCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,11 +36,5 @@ bool bench_wants(const struct bench_options *o, const char *title);
 void bench_use(uint64_t x);
 /* Ends the program with a message: a benchmark that cannot run has no figure. */
 void bench_die(const char *what, const char *why) __attribute__((noreturn));
-
-void bench_numbers(const struct bench_options *o);
-void bench_items(const struct bench_options *o);
-void bench_expressions(const struct bench_options *o);
-void bench_keys(const struct bench_options *o);
-void bench_engines(const struct bench_options *o);
 
 #endif

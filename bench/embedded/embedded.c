@@ -1,0 +1,448 @@
+/* bench_embedded: whole operations of the embedded API on mem and rocks, with the raw RocksDB calls on
+ * the very same database beside them.
+ *
+ * Know before editing: collections of 25 items of about 400 bytes; keys are made before measuring, for
+ * our calls and for the raw ones alike; durability is relaxed, so that CPU is measured and not the disk. */
+#include "common/bench.h"
+
+#include "api/api.h"
+#include "base/rng.h"
+#include "core/rows.h"
+#include "engine/rocks/rocks.h"
+
+#include <getopt.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PER = 25, SAMPLES = 1 << 16, GETS = 100, ACTIONS = 4 };
+
+static const char note[] = "Leave the parcel with the neighbour on the second floor when nobody "
+                           "answers, ring twice, and mind "
+                           "the dog, which is friendly but large; the gate code is the one of last "
+                           "time. If it rains, please do "
+                           "not leave it at the door.";
+
+/* One key as our calls and as RocksDB take it. */
+struct sample {
+    char pk[24], sk[32];
+    uint8_t raw[96];
+    size_t raw_n;
+};
+
+struct side {
+    const char *name;
+    sheaf_db *db;
+    rocksdb_t *raw;
+    rocksdb_readoptions_t *ro;
+    rocksdb_writeoptions_t *wo;
+    struct sample *samples;
+    uint64_t at;
+    uint64_t n_items;
+    bool is_backward;
+};
+
+static void must(sheaf_rc rc, const sheaf_error *err)
+{
+    if (rc != SHEAF_OK) bench_die(err->exception, err->message);
+}
+
+static void name_keys(uint64_t i, char pk[24], char sk[32])
+{
+    snprintf(pk, 24, "CUSTOMER#%08u", (unsigned)(i / PER));
+    snprintf(sk, 32, "#ORDER#2026-11-%02u", (unsigned)(i % PER));
+}
+
+#define ORDER(pk_, sk_, version_)                                                                  \
+    SHEAF_ITEM({"PK", sheaf_s(pk_)}, {"SK", sheaf_s(sk_)}, {"Type", sheaf_s("Order")},             \
+               {"amount", sheaf_int(12999)}, {"version", sheaf_int(version_)},                     \
+               {"created_at", sheaf_s("2026-11-15T10:11:12.345Z")}, {"state", sheaf_s("SHIPPED")}, \
+               {"GSI1PK", sheaf_s("STATE#SHIPPED")}, {"GSI1SK", sheaf_s(sk_)},                     \
+               {"note", sheaf_s(note)})
+
+/* ---- loading ---- */
+
+static void load(sheaf_db *db, uint64_t n)
+{
+    sheaf_error err;
+    for (uint64_t i = 0; i < n; i += PER) {
+        char pk[PER][24], sk[PER][32];
+        sheaf_item *items[PER];
+        struct sheaf_batch_write writes[PER];
+        for (uint64_t k = 0; k < PER; k++) {
+            name_keys(i + k, pk[k], sk[k]);
+            items[k] = sheaf_item_dup(ORDER(pk[k], sk[k], 0));
+            writes[k] = (struct sheaf_batch_write){.table = "bench", .put = items[k]};
+        }
+        must(sheaf_batch_write_item(
+                 db,
+                 &(struct sheaf_batch_write_item){.writes = writes, .n_writes = PER, .error = &err},
+                 NULL),
+             &err);
+        for (uint64_t k = 0; k < PER; k++) sheaf_item_free(items[k]);
+    }
+}
+
+static void open_side(struct side *s, const char *url, uint64_t n, bool has_index)
+{
+    sheaf_error err;
+    struct sheaf_options o = {
+        .durability = SHEAF_RELAXED, .no_background = true, .cache_bytes = UINT64_C(3) << 30};
+    must(sheaf_open(url, &o, &s->db, &err), &err);
+    struct sheaf_index gsi = {
+        .name = "gsi1", .partition_key = {{"GSI1PK", SHEAF_S}}, .sort_key = {{"GSI1SK", SHEAF_S}}};
+    struct sheaf_create_table t = {.table = "bench",
+                                   .partition_key = {"PK", SHEAF_S},
+                                   .sort_key = {"SK", SHEAF_S},
+                                   .error = &err};
+    t.global_indexes = &gsi;
+    t.n_global_indexes = has_index;
+    must(sheaf_create_table(s->db, &t, NULL), &err);
+    s->n_items = n;
+    load(s->db, n);
+}
+
+/* The engine key of an item, through the same functions that core uses. */
+static void raw_key(sheaf_db *db, struct sample *k)
+{
+    struct arena arena;
+    sheaf_error err;
+    arena_init(&arena, 1 << 20);
+    struct ctx c = {&arena, &err};
+    struct vb b;
+    val pk, sk;
+    sheaf_engine_key key;
+    struct table *t;
+    vb_init(&b, &c, 4096);
+    vb_s(&b, span_cstr(k->pk));
+    must(vb_finish(&b, &pk), &err);
+    vb_init(&b, &c, 4096);
+    vb_s(&b, span_cstr(k->sk));
+    must(vb_finish(&b, &sk), &err);
+    must(cat_get(db->core, SPAN_LIT("bench"), &t, &err), &err);
+    must(row_item_key(db->core, &c, t, pk, sk, &key), &err);
+    k->raw_n = rocks_key(k->raw, &key);
+    table_unref(t);
+    arena_deinit(&arena);
+}
+
+static void sample(struct side *s)
+{
+    struct rng r;
+    rng_init(&r, 42);
+    s->samples = calloc(SAMPLES, sizeof *s->samples);
+    if (!s->samples) bench_die("sample", "out of memory");
+    for (int i = 0; i < SAMPLES; i++) {
+        name_keys(rng_below(&r, s->n_items), s->samples[i].pk, s->samples[i].sk);
+        raw_key(s->db, &s->samples[i]);
+    }
+}
+
+static const struct sample *next(struct side *s) { return &s->samples[s->at++ & (SAMPLES - 1)]; }
+
+/* ---- our operations ---- */
+
+static void run_get(void *ctx, uint64_t n)
+{
+    struct side *s = ctx;
+    sheaf_error err;
+    for (uint64_t i = 0; i < n; i++) {
+        const struct sample *k = next(s);
+        sheaf_result *r;
+        must(sheaf_get_item(s->db,
+                            &(struct sheaf_get_item){
+                                .table = "bench",
+                                .key = SHEAF_ITEM({"PK", sheaf_s(k->pk)}, {"SK", sheaf_s(k->sk)}),
+                                .consistent_read = true,
+                                .error = &err},
+                            &r),
+             &err);
+        if (!sheaf_result_item(r)) bench_die("get", "missing");
+        sheaf_result_free(r);
+    }
+}
+
+static void run_put(void *ctx, uint64_t n)
+{
+    struct side *s = ctx;
+    sheaf_error err;
+    for (uint64_t i = 0; i < n; i++) {
+        const struct sample *k = next(s);
+        must(sheaf_put_item(s->db,
+                            &(struct sheaf_put_item){.table = "bench",
+                                                     .item = ORDER(k->pk, k->sk, (int64_t)s->at),
+                                                     .error = &err},
+                            NULL),
+             &err);
+    }
+}
+
+static void run_update(void *ctx, uint64_t n)
+{
+    struct side *s = ctx;
+    sheaf_error err;
+    for (uint64_t i = 0; i < n; i++) {
+        const struct sample *k = next(s);
+        must(
+            sheaf_update_item(s->db,
+                              &(struct sheaf_update_item){
+                                  .table = "bench",
+                                  .key = SHEAF_ITEM({"PK", sheaf_s(k->pk)}, {"SK", sheaf_s(k->sk)}),
+                                  .update_expression = "SET amount = amount + :one",
+                                  .condition_expression = "attribute_exists(PK)",
+                                  .expression_attribute_values = SHEAF_ITEM({":one", sheaf_int(1)}),
+                                  .error = &err},
+                              NULL),
+            &err);
+    }
+}
+
+static void run_query(void *ctx, uint64_t n)
+{
+    struct side *s = ctx;
+    sheaf_error err;
+    for (uint64_t i = 0; i < n; i++) {
+        const struct sample *k = next(s);
+        sheaf_result *r;
+        must(sheaf_query(s->db,
+                         &(struct sheaf_query){.table = "bench",
+                                               .key_condition_expression = "PK = :pk",
+                                               .expression_attribute_values =
+                                                   SHEAF_ITEM({":pk", sheaf_s(k->pk)}),
+                                               .backward = s->is_backward,
+                                               .error = &err},
+                         &r),
+             &err);
+        if (sheaf_result_count(r) != PER) bench_die("query", "wrong number of items");
+        sheaf_result_free(r);
+    }
+}
+
+static void run_transact(void *ctx, uint64_t n)
+{
+    struct side *s = ctx;
+    sheaf_error err;
+    for (uint64_t i = 0; i < n; i++) {
+        sheaf_item *keys[ACTIONS];
+        struct sheaf_transact_write a[ACTIONS];
+        for (int k = 0; k < ACTIONS; k++) {
+            char pk[24], sk[32];
+            name_keys((s->at++ * 7919u + (uint64_t)k * (s->n_items / ACTIONS)) % s->n_items, pk,
+                      sk);
+            keys[k] = sheaf_item_dup(SHEAF_ITEM({"PK", sheaf_s(pk)}, {"SK", sheaf_s(sk)}));
+            a[k] = (struct sheaf_transact_write){.table = "bench",
+                                                 .key = keys[k],
+                                                 .update_expression = "SET amount = amount + :one",
+                                                 .expression_attribute_values =
+                                                     SHEAF_ITEM({":one", sheaf_int(1)})};
+        }
+        must(sheaf_transact_write_items(s->db,
+                                        &(struct sheaf_transact_write_items){
+                                            .actions = a, .n_actions = ACTIONS, .error = &err},
+                                        NULL),
+             &err);
+        for (int k = 0; k < ACTIONS; k++) sheaf_item_free(keys[k]);
+    }
+}
+
+static void run_batch_get(void *ctx, uint64_t n)
+{
+    struct side *s = ctx;
+    sheaf_error err;
+    for (uint64_t i = 0; i < n; i++) {
+        sheaf_item *keys[GETS];
+        for (int k = 0; k < GETS; k++) {
+            char pk[24], sk[32];
+            name_keys((s->at++ * 7919u) % s->n_items, pk, sk);
+            keys[k] = sheaf_item_dup(SHEAF_ITEM({"PK", sheaf_s(pk)}, {"SK", sheaf_s(sk)}));
+        }
+        struct sheaf_batch_get t = {
+            .table = "bench", .keys = (const sheaf_item *const *)keys, .n_keys = GETS};
+        sheaf_result *r;
+        must(sheaf_batch_get_item(
+                 s->db, &(struct sheaf_batch_get_item){.tables = &t, .n_tables = 1, .error = &err},
+                 &r),
+             &err);
+        if (sheaf_result_count(r) != GETS) bench_die("batch get", "missing");
+        sheaf_result_free(r);
+        for (int k = 0; k < GETS; k++) sheaf_item_free(keys[k]);
+    }
+}
+
+/* ---- RocksDB itself ---- */
+
+static void run_raw_get(void *ctx, uint64_t n)
+{
+    struct side *s = ctx;
+    for (uint64_t i = 0; i < n; i++) {
+        const struct sample *k = next(s);
+        char *message = NULL;
+        rocksdb_pinnableslice_t *pin =
+            rocksdb_get_pinned(s->raw, s->ro, (const char *)k->raw, k->raw_n, &message);
+        if (message || !pin) bench_die("raw get", message ? message : "missing");
+        rocksdb_pinnableslice_destroy(pin);
+    }
+}
+
+static void run_raw_get_put(void *ctx, uint64_t n)
+{
+    struct side *s = ctx;
+    for (uint64_t i = 0; i < n; i++) {
+        const struct sample *k = next(s);
+        char *message = NULL;
+        rocksdb_pinnableslice_t *pin =
+            rocksdb_get_pinned(s->raw, s->ro, (const char *)k->raw, k->raw_n, &message);
+        if (message || !pin) bench_die("raw get", message ? message : "missing");
+        size_t len;
+        const char *v = rocksdb_pinnableslice_value(pin, &len);
+        rocksdb_put(s->raw, s->wo, (const char *)k->raw, k->raw_n, v, len, &message);
+        if (message) bench_die("raw put", message);
+        rocksdb_pinnableslice_destroy(pin);
+    }
+}
+
+static void run_raw_scan(void *ctx, uint64_t n)
+{
+    struct side *s = ctx;
+    for (uint64_t i = 0; i < n; i++) {
+        const struct sample *k = next(s);
+        uint8_t end[SHEAF_PLACE_BYTES];
+        size_t end_n = rocks_after_prefix(end, k->raw, SHEAF_PLACE_BYTES);
+        rocksdb_readoptions_t *ro = rocksdb_readoptions_create();
+        rocksdb_readoptions_set_iterate_upper_bound(ro, (char *)end, end_n);
+        rocksdb_iterator_t *it = rocksdb_create_iterator(s->raw, ro);
+        if (s->is_backward)
+            rocksdb_iter_seek_for_prev(it, (char *)end, end_n);
+        else
+            rocksdb_iter_seek(it, (const char *)k->raw, SHEAF_PLACE_BYTES);
+        uint64_t rows = 0;
+        for (; rocksdb_iter_valid(it) && rows < PER; rows++) {
+            size_t len;
+            bench_use((uint64_t)*rocksdb_iter_value(it, &len));
+            if (s->is_backward)
+                rocksdb_iter_prev(it);
+            else
+                rocksdb_iter_next(it);
+        }
+        if (rows != PER) bench_die("raw scan", "wrong number of rows");
+        rocksdb_iter_destroy(it);
+        rocksdb_readoptions_destroy(ro);
+    }
+}
+
+/* ---- groups ---- */
+
+static void settle(rocksdb_t *db)
+{
+    char *message = NULL;
+    rocksdb_flushoptions_t *f = rocksdb_flushoptions_create();
+    rocksdb_flush(db, f, &message);
+    rocksdb_flushoptions_destroy(f);
+    if (message) bench_die("flush", message);
+    rocksdb_compact_range(db, NULL, 0, NULL, 0);
+}
+
+static void groups(const struct bench_options *o, struct side *mem, struct side *rocks)
+{
+    struct bench get[] = {{.name = "mem", .run = run_get, .ctx = mem},
+                          {.name = "rocks", .run = run_get, .ctx = rocks},
+                          {.name = "raw RocksDB get", .run = run_raw_get, .ctx = rocks}};
+    bench_group(o, "GetItem", get, 3);
+    bench_ratio("GetItem on rocks / raw get", get[1].ns, get[2].ns, 1.4);
+    for (int back = 0; back < 2; back++) {
+        mem->is_backward = rocks->is_backward = back;
+        struct bench q[] = {{.name = "mem", .run = run_query, .ctx = mem},
+                            {.name = "rocks", .run = run_query, .ctx = rocks},
+                            {.name = "raw RocksDB, 25 rows", .run = run_raw_scan, .ctx = rocks}};
+        bench_group(o, back ? "Query of 25, backwards" : "Query of 25, forwards", q, 3);
+        bench_ratio("Query of 25 on rocks / raw iteration", q[1].ns, q[2].ns, 1.3);
+    }
+    struct bench put[] = {{.name = "mem", .run = run_put, .ctx = mem, .is_whole_process = true},
+                          {.name = "rocks", .run = run_put, .ctx = rocks, .is_whole_process = true},
+                          {.name = "raw RocksDB get + put",
+                           .run = run_raw_get_put,
+                           .ctx = rocks,
+                           .is_whole_process = true}};
+    bench_group(o, "PutItem (overwrites)", put, 3);
+    bench_ratio("PutItem on rocks / raw get + put", put[1].ns, put[2].ns, 2.2);
+    struct bench other[] = {
+        {.name = "UpdateItem with a condition, mem",
+         .run = run_update,
+         .ctx = mem,
+         .is_whole_process = true},
+        {.name = "UpdateItem with a condition, rocks",
+         .run = run_update,
+         .ctx = rocks,
+         .is_whole_process = true},
+        {.name = "TransactWriteItems of 4, mem",
+         .run = run_transact,
+         .ctx = mem,
+         .is_whole_process = true},
+        {.name = "TransactWriteItems of 4, rocks",
+         .run = run_transact,
+         .ctx = rocks,
+         .is_whole_process = true},
+        {.name = "BatchGetItem of 100, mem", .run = run_batch_get, .ctx = mem},
+        {.name = "BatchGetItem of 100, rocks", .run = run_batch_get, .ctx = rocks}};
+    bench_group(o, "other operations", other, 6);
+}
+
+static void run_with(const struct bench_options *o, bool has_index)
+{
+    char directory[] = "/tmp/sheaf-bench-XXXXXX", path[64], command[96];
+    if (!mkdtemp(directory)) bench_die("temporary directory", "cannot be made");
+    snprintf(path, sizeof path, "%s/data", directory);
+    struct side mem = {.name = "mem"}, rocks = {.name = "rocks"};
+    struct mallinfo2 before = mallinfo2();
+    open_side(&mem, ":memory:", o->n_items, has_index);
+    struct mallinfo2 after = mallinfo2();
+    open_side(&rocks, path, o->n_items, has_index);
+    rocks.raw = rocks_of(core_engine(rocks.db->core))->db;
+    rocks.ro = rocksdb_readoptions_create();
+    rocks.wo = rocksdb_writeoptions_create();
+    settle(rocks.raw);
+    sample(&mem);
+    sample(&rocks);
+    printf("\n==== %llu items of about 400 bytes, 25 per collection, %s\n",
+           (unsigned long long)o->n_items, has_index ? "one GSI" : "no index");
+    printf("heap of mem per item: %.0f bytes\n",
+           (double)(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd) /
+               (double)o->n_items);
+    run_raw_get(&rocks, SAMPLES); /* warm both sides' rows */
+    groups(o, &mem, &rocks);
+    rocksdb_readoptions_destroy(rocks.ro);
+    rocksdb_writeoptions_destroy(rocks.wo);
+    free(mem.samples);
+    free(rocks.samples);
+    sheaf_close(mem.db);
+    sheaf_close(rocks.db);
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    if (system(command) != 0) fprintf(stderr, "bench: could not remove %s\n", directory);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_options o = {0};
+    static const struct option options[] = {{"quick", no_argument, NULL, 'q'},
+                                            {"items", required_argument, NULL, 'n'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (c == 'q') o.is_quick = true;
+        if (c == 'n') o.n_items = strtoull(optarg, NULL, 10);
+        if (c == 'h' || c == '?') {
+            fputs("usage: bench_embedded [--quick] [--items N]\n"
+                  "  CPU nanoseconds per operation of the embedded API, beside raw RocksDB calls "
+                  "on the same data\n",
+                  c == 'h' ? stdout : stderr);
+            return c == 'h' ? 0 : 2;
+        }
+    }
+    if (!o.n_items) o.n_items = o.is_quick ? 20000 : 1000000;
+    o.n_items -= o.n_items % PER;
+    run_with(&o, false);
+    run_with(&o, true);
+    return 0;
+}
