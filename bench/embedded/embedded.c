@@ -55,9 +55,9 @@ static void name_keys(uint64_t i, char pk[24], char sk[32])
     snprintf(sk, 32, "#ORDER#2026-11-%02u", (unsigned)(i % PER));
 }
 
-#define ORDER(pk_, sk_)                                                                            \
+#define ORDER(pk_, sk_, version_)                                                                  \
     SHEAF_ITEM({"PK", sheaf_s(pk_)}, {"SK", sheaf_s(sk_)}, {"Type", sheaf_s("Order")},             \
-               {"amount", sheaf_int(12999)}, {"version", sheaf_int(7)},                            \
+               {"amount", sheaf_int(12999)}, {"version", sheaf_int(version_)},                     \
                {"created_at", sheaf_s("2026-11-15T10:11:12.345Z")}, {"state", sheaf_s("SHIPPED")}, \
                {"GSI1PK", sheaf_s("STATE#SHIPPED")}, {"GSI1SK", sheaf_s(sk_)},                     \
                {"note", sheaf_s(note)})
@@ -73,7 +73,7 @@ static void load(sheaf_db *db, uint64_t n)
         struct sheaf_batch_write writes[PER];
         for (uint64_t k = 0; k < PER; k++) {
             name_keys(i + k, pk[k], sk[k]);
-            items[k] = sheaf_item_dup(ORDER(pk[k], sk[k]));
+            items[k] = sheaf_item_dup(ORDER(pk[k], sk[k], 0));
             writes[k] = (struct sheaf_batch_write){.table = "bench", .put = items[k]};
         }
         must(sheaf_batch_write_item(
@@ -171,8 +171,9 @@ static void run_put(void *ctx, uint64_t n)
     for (uint64_t i = 0; i < n; i++) {
         const struct sample *k = next(s);
         must(sheaf_put_item(s->db,
-                            &(struct sheaf_put_item){
-                                .table = "bench", .item = ORDER(k->pk, k->sk), .error = &err},
+                            &(struct sheaf_put_item){.table = "bench",
+                                                     .item = ORDER(k->pk, k->sk, (int64_t)s->at),
+                                                     .error = &err},
                             NULL),
              &err);
     }

@@ -25,6 +25,7 @@
 
 #include <sheaf/error.h>
 #include <sheaf/value.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -85,9 +86,14 @@ SHEAF_NODISCARD static inline sheaf_rc sheaf_open(const char *url,
 }
 /* NULL is fine. Waits for calls under way; later calls on the handle are the program's mistake. */
 SHEAF_API void sheaf_close(sheaf_db *db);
-/* Prints "exception: message" to stderr and returns 1: for small programs, `return
- * sheaf_die(&err);`. */
-SHEAF_API int sheaf_die(const sheaf_error *err);
+/* Prints "exception: message" to stderr and returns 1: for small programs, `return sheaf_die(&err);`.
+ * Inline, so that it is the program that prints and never the library. */
+static inline int sheaf_die(const sheaf_error *err)
+{
+    fprintf(stderr, "%s: %s\n", err && err->exception ? err->exception : "error",
+            err ? err->message : "");
+    return 1;
+}
 /* One round of background work on the injected clock: expired items, old stream records, old
  * tokens, index backfill. */
 SHEAF_API sheaf_rc sheaf_run_background(sheaf_db *db, sheaf_error *err) SHEAF_NODISCARD;

@@ -85,6 +85,8 @@ struct sheaf_result {
     const char *iterator;
     struct sheaf_collection *collections;
     size_t n_collections;
+    /* The arena's first bytes: an ordinary request and its answer fit. Not zeroed. */
+    _Alignas(16) uint8_t room[4096];
 };
 
 /* A new result whose arena holds the request as well. NULL when memory is out (then *err says so). */

@@ -391,7 +391,13 @@ sheaf_rc sheaf_transact_get_items_sized(sheaf_db *db, const struct sheaf_transac
     }
     struct core_multi_get m = {gets, (uint32_t)q->n_gets, true,
                                capacity_of(q->return_consumed_capacity)};
-    TRY_OUT(core_multi_get(db->core, c, &m, &o));
+    rc = core_multi_get(db->core, c, &m, &o);
+    if (rc == SHEAF_TRANSACTION_CANCELED)
+        TRY_OUT(fill_reasons(r, &(struct core_multi_outcome){.written = o.written, .n = o.n}) ==
+                        SHEAF_OK
+                    ? rc
+                    : err_nomem(c->err));
+    TRY_OUT(rc);
     position = o.position;
     TRY_OUT(api_set_items(r, o.items, o.n));
     rc = api_set_capacity(r, o.capacity, o.n_capacity);

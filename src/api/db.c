@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <time.h>
 
 enum { WORKER_IDLE_MS = 500 };
@@ -205,13 +204,6 @@ void sheaf_close(sheaf_db *db)
     core_close(db->core);
     mem_free(db->clock);
     mem_free(db);
-}
-
-int sheaf_die(const sheaf_error *err)
-{
-    fprintf(stderr, "%s: %s\n", err && err->exception ? err->exception : "error",
-            err ? err->message : "");
-    return 1;
 }
 
 sheaf_rc sheaf_run_background(sheaf_db *db, sheaf_error *err)

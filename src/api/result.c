@@ -11,12 +11,14 @@ enum { RESULT_BYTES_MAX = 256 << 20 };
 
 sheaf_result *api_begin(sheaf_error *err)
 {
-    sheaf_result *r = mem_zalloc(sizeof *r);
+    sheaf_result *r = mem_alloc(sizeof *r);
     if (!r) {
         (void)err_nomem(err);
         return NULL;
     }
-    arena_init(&r->arena, RESULT_BYTES_MAX);
+    memset(r, 0, offsetof(struct sheaf_result, spare));
+    memset(&r->ctx, 0, offsetof(struct sheaf_result, room) - offsetof(struct sheaf_result, ctx));
+    arena_init_in(&r->arena, r->room, sizeof r->room, RESULT_BYTES_MAX);
     r->ctx = (struct ctx){&r->arena, err ? err : &r->spare};
     err_clear(r->ctx.err);
     return r;

@@ -19,6 +19,23 @@ _Static_assert(sizeof(struct arena_block) % ALIGN == 0,
 
 void arena_init(struct arena *a, size_t ceiling) { *a = (struct arena){.ceiling = ceiling}; }
 
+void arena_init_in(struct arena *a, void *room, size_t n, size_t ceiling)
+{
+    assert(((uintptr_t)room & (ALIGN - 1)) == 0);
+    *a = (struct arena){.ceiling = ceiling, .room = room, .room_n = n};
+    a->at = a->room;
+    a->end = a->room + n;
+}
+
+/* Nothing of the heap in use: back to the caller's storage, when there is some. */
+static void start_over(struct arena *a)
+{
+    if (a->room)
+        arena_init_in(a, a->room, a->room_n, a->ceiling);
+    else
+        arena_init(a, a->ceiling);
+}
+
 void arena_deinit(struct arena *a)
 {
     struct arena_block *next;
@@ -26,22 +43,23 @@ void arena_deinit(struct arena *a)
         next = b->next;
         mem_free(b);
     }
-    arena_init(a, a->ceiling);
+    start_over(a);
 }
 
 void arena_reset(struct arena *a)
 {
     struct arena_block *keep = a->head;
-    if (!keep) return;
+    if (!keep) {
+        start_over(a);
+        return;
+    }
     a->head = keep->next;
-    size_t ceiling = a->ceiling;
     arena_deinit(a);
     keep->next = NULL;
-    *a = (struct arena){.head = keep,
-                        .at = (uint8_t *)keep + sizeof *keep,
-                        .end = (uint8_t *)keep + keep->size,
-                        .used = keep->size,
-                        .ceiling = ceiling};
+    a->head = keep;
+    a->at = (uint8_t *)keep + sizeof *keep;
+    a->end = (uint8_t *)keep + keep->size;
+    a->used = keep->size;
 }
 
 void arena_rewind(struct arena *a, struct arena_mark mark)
@@ -54,7 +72,7 @@ void arena_rewind(struct arena *a, struct arena_mark mark)
         mem_free(newest);
     }
     a->at = mark.at;
-    a->end = a->head ? (uint8_t *)a->head + a->head->size : NULL;
+    a->end = a->head ? (uint8_t *)a->head + a->head->size : a->room ? a->room + a->room_n : NULL;
 }
 
 /* A new newest block with room for n bytes. */

@@ -11,19 +11,24 @@ struct arena {
     struct arena_block *head; /* newest first */
     uint8_t *at, *end;        /* room left in the newest block */
     size_t used, ceiling;     /* bytes asked of the heap, and how many may be */
+    uint8_t *room;            /* storage of the caller's that is used first; NULL: none */
+    size_t room_n;
 };
 
 /* `ceiling` bounds all bytes taken from the heap: an arena is born with its limit. Takes no memory
  * yet. */
 void arena_init(struct arena *a, size_t ceiling);
+/* The same with n bytes of the caller's to begin with, aligned to 16, which outlive the arena: a small
+ * request then takes nothing from the heap. */
+void arena_init_in(struct arena *a, void *room, size_t n, size_t ceiling);
 /* Gives everything back. The arena may be used again. */
 void arena_deinit(struct arena *a);
 /* Forgets everything but keeps the newest block, for the next request. */
 void arena_reset(struct arena *a);
 
-/* A moment of an arena, and back to it: what was allocated since is given back, what was there before
- * stays. For work that may be repeated: each attempt begins at the same mark. The arena may not have
- * been reset since. */
+/* A moment of an arena, and back to it: what was allocated since is given back, what was there
+ * before stays. For work that may be repeated: each attempt begins at the same mark. The arena may
+ * not have been reset since. */
 struct arena_mark {
     struct arena_block *head;
     uint8_t *at;

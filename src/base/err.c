@@ -55,5 +55,9 @@ sheaf_rc err_nomem(sheaf_error *err) { return err_set(err, SHEAF_NOMEM, "out of 
 
 void err_clear(sheaf_error *err)
 {
-    if (err) *err = (sheaf_error){.exception = "", .action = -1};
+    if (!err) return;
+    err->exception = "";
+    err->rc = SHEAF_OK;
+    err->action = -1;
+    err->message[0] = '\0'; /* the other 495 bytes are nobody's: every call comes by here */
 }

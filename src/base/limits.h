@@ -17,6 +17,13 @@
     X(SORT_KEY_BYTES, 1024, "bytes", "a sort key value") \
     X(INDEX_HASH_ATTRIBUTES, 4, "attributes", "HASH attributes of a global secondary index") \
     X(INDEX_RANGE_ATTRIBUTES, 4, "attributes", "RANGE attributes of a global secondary index") \
+    X(TABLE_NAME_MIN, 3, "characters", "a table or index name, at least") \
+    X(TABLE_NAME_MAX, 255, "characters", "a table or index name, at most") \
+    X(LOCAL_INDEXES, 5, "indexes", "local secondary indexes of a table") \
+    X(GLOBAL_INDEXES, 20, "indexes", "global secondary indexes of a table") \
+    X(INDEX_NON_KEY_ATTRIBUTES, 20, "attributes", "NonKeyAttributes of one index") \
+    X(TABLE_NON_KEY_ATTRIBUTES, 100, "attributes", "NonKeyAttributes of all indexes of a table") \
+    X(LIST_TABLES, 100, "names", "a page of ListTables") \
     X(EXPRESSION_BYTES, 4096, "bytes", "an expression, before names are substituted") \
     X(EXPRESSION_OPERATORS, 300, "operators", "operators and functions of one expression") \
     X(IN_OPERANDS, 100, "operands", "right-hand operands of IN") \

@@ -84,6 +84,7 @@ static void keep_metrics(struct core_multi_outcome *out, const struct core_metri
 static void keep(struct batch *b, const struct write_alone *a)
 {
     b->n_written++;
+    assert(b->n_written + b->out->n_unprocessed <= b->n && a->op.table);
     capacity_add_effects(&b->capacity, a->op.table, &a->op.effects, false);
     keep_metrics(b->out, &a->out.metrics);
     if (a->out.position > b->out->position) b->out->position = a->out.position;

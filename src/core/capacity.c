@@ -15,6 +15,7 @@ double capacity_read_units(uint64_t bytes, bool is_consistent, bool is_transacti
 {
     uint64_t steps =
         bytes <= CAPACITY_READ_BYTES ? 1 : (bytes + CAPACITY_READ_BYTES - 1) / CAPACITY_READ_BYTES;
+    assert(steps >= 1);
     double units = (double)steps;
     return is_transaction ? 2 * units : is_consistent ? units : units / 2;
 }
@@ -93,6 +94,7 @@ void capacity_finish(struct capacity *k)
         uint32_t kept = row->n_arms ? 1 : 0;
         for (uint32_t a = 1; a < row->n_arms; a++)
             if (row->arms[a].units > 0) row->arms[kept++] = row->arms[a];
+        assert(kept <= row->n_arms);
         row->n_arms = kept;
     }
 }

@@ -14,7 +14,7 @@ uint32_t capacity_write_units(uint32_t bytes);
 double capacity_read_units(uint64_t bytes, bool is_consistent, bool is_transaction);
 
 /* The sums of one request: one row per table, in order of first mention. Memory is taken before the
- * work is done and the sums are made after it, so that no write is made whose outcome then fails. */
+ * work is done and the sums are made after it, so that no write is made whose outcome fails. */
 struct capacity {
     enum core_capacity_mode mode;
     struct core_capacity *tables; /* in the arena */

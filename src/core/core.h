@@ -299,6 +299,7 @@ struct core_multi_get {
 struct core_items_outcome {
     span *items; /* one per get; p == NULL: there is none */
     uint32_t n;
+    struct core_written *written; /* one per get; with SHEAF_TRANSACTION_CANCELED only */
     const uint32_t *unprocessed;
     uint32_t n_unprocessed;
     struct core_capacity *capacity;

@@ -53,6 +53,8 @@ static sheaf_rc entry_of(struct core *core, struct ctx *c, const struct table *t
 
 static uint32_t entry_units(const struct effect_entry *e)
 {
+    assert(e->has_old || e->has_new);
+    assert(e->old_bytes >= 0 && e->new_bytes >= 0);
     uint32_t was = (uint32_t)e->old_bytes, is = (uint32_t)e->new_bytes;
     if (!e->has_new) return capacity_write_units(was);
     if (!e->has_old) return capacity_write_units(is);
@@ -141,6 +143,8 @@ static sheaf_rc count_entry(struct ctx *c, sheaf_txn *txn, const struct table *t
                             const struct effect_entry *e)
 {
     uint64_t space = e->index->space;
+    assert(e->has_old || e->old_bytes == 0);
+    assert(e->has_new || e->new_bytes == 0);
     bool is_one_place =
         e->has_old && e->has_new && memcmp(&e->old_key.p, &e->new_key.p, sizeof e->old_key.p) == 0;
     const int64_t all[2] = {(int64_t)e->has_new - (int64_t)e->has_old, e->new_bytes - e->old_bytes};
@@ -175,6 +179,7 @@ sheaf_rc effects_write(struct core *core, struct ctx *c, sheaf_txn *txn,
                        const struct change *change, const struct effects *effects)
 {
     const struct table *t = change->table;
+    assert(effects->n_arms >= 1 && !effects->arms[0].index);
     if (is_no_change(change)) return SHEAF_OK;
     TRY(write_item(c, txn, change));
     for (uint32_t i = 0; i < effects->n_entries; i++)
@@ -219,6 +224,7 @@ static bool is_of_collection(const struct table *t, span s)
 
 static int64_t second_number(span value)
 {
+    assert(value.n == 16);
     const uint8_t *p = value.p;
     uint64_t u = 0;
     for (int i = 15; i >= 8; i--) u = u << 8 | p[i];

@@ -26,23 +26,37 @@ static sheaf_rc mismatch(struct ctx *c)
 
 /* ---- the table's key ---- */
 
-static sheaf_rc check_empty(struct ctx *c, const struct core_key *k, val item)
+/* The two attributes are looked up once; range is absent where the schema has none. */
+struct pair {
+    val hash, range;
+};
+
+static struct pair pair_of(const struct table *t, val item)
 {
-    val v = val_find(item, k->name);
+    return (struct pair){table_hash_of(t, item), table_range_of(t, item)};
+}
+
+static sheaf_rc check_empty(struct ctx *c, const struct core_key *k, val v)
+{
     if (val_is_absent(v) || !is_empty(v)) return SHEAF_OK;
     return err_validation(c->err, NOT_VALID EMPTY_VALUE " Key: %.*s", kind_of_empty(v),
                           SPAN_ARG(k->name));
 }
 
-sheaf_rc keys_check_empty(struct ctx *c, const struct table *t, val item)
+static sheaf_rc check_both_empty(struct ctx *c, const struct table *t, const struct pair *p)
 {
-    TRY(check_empty(c, &t->hash, item));
-    return t->has_range ? check_empty(c, &t->range, item) : SHEAF_OK;
+    TRY(check_empty(c, &t->hash, p->hash));
+    return check_empty(c, &t->range, p->range);
 }
 
-static sheaf_rc check_type(struct ctx *c, const struct core_key *k, val item, enum keys_in in)
+sheaf_rc keys_check_empty(struct ctx *c, const struct table *t, val item)
 {
-    val v = val_find(item, k->name);
+    struct pair p = pair_of(t, item);
+    return check_both_empty(c, t, &p);
+}
+
+static sheaf_rc check_type(struct ctx *c, const struct core_key *k, val v, enum keys_in in)
+{
     if (val_type(v) == k->type) return SHEAF_OK;
     if (in != KEYS_IN_ITEM) return mismatch(c);
     if (val_is_absent(v))
@@ -54,6 +68,7 @@ static sheaf_rc check_type(struct ctx *c, const struct core_key *k, val item, en
 
 static sheaf_rc check_hash_size(struct ctx *c, val v)
 {
+    assert(val_type(v) >= VAL_S && val_type(v) <= VAL_B);
     if (val_bytes(v).n <= LIMIT_PARTITION_KEY_BYTES) return SHEAF_OK;
     return err_validation(c->err,
                           INVALID "Size of hashkey has exceeded the maximum size limit of%d bytes",
@@ -62,25 +77,40 @@ static sheaf_rc check_hash_size(struct ctx *c, val v)
 
 static sheaf_rc check_range_size(struct ctx *c, val v)
 {
+    assert(val_type(v) >= VAL_S && val_type(v) <= VAL_B);
     if (val_bytes(v).n <= LIMIT_SORT_KEY_BYTES) return SHEAF_OK;
     return err_validation(
         c->err, INVALID "Aggregated size of all range keys has exceeded the size limit of %d bytes",
         LIMIT_SORT_KEY_BYTES);
 }
 
+static sheaf_rc check_schema(struct ctx *c, const struct table *t, const struct pair *p,
+                             enum keys_in in)
+{
+    TRY(check_type(c, &t->hash, p->hash, in));
+    if (t->has_range) TRY(check_type(c, &t->range, p->range, in));
+    TRY(check_hash_size(c, p->hash));
+    return t->has_range ? check_range_size(c, p->range) : SHEAF_OK;
+}
+
+static bool has_surplus(const struct table *t, val item, enum keys_in in)
+{
+    return in == KEYS_IN_KEY && val_count(item) != (t->has_range ? 2 : 1);
+}
+
 sheaf_rc keys_check_schema(struct ctx *c, const struct table *t, val item, enum keys_in in)
 {
-    if (in == KEYS_IN_KEY && val_count(item) != (t->has_range ? 2 : 1)) return mismatch(c);
-    TRY(check_type(c, &t->hash, item, in));
-    if (t->has_range) TRY(check_type(c, &t->range, item, in));
-    TRY(check_hash_size(c, table_hash_of(t, item)));
-    return t->has_range ? check_range_size(c, table_range_of(t, item)) : SHEAF_OK;
+    if (has_surplus(t, item, in)) return mismatch(c);
+    struct pair p = pair_of(t, item);
+    return check_schema(c, t, &p, in);
 }
 
 sheaf_rc keys_check(struct ctx *c, const struct table *t, val item, enum keys_in in)
 {
-    TRY(keys_check_empty(c, t, item));
-    return keys_check_schema(c, t, item, in);
+    struct pair p = pair_of(t, item);
+    TRY(check_both_empty(c, t, &p));
+    if (has_surplus(t, item, in)) return mismatch(c);
+    return check_schema(c, t, &p, in);
 }
 
 /* ---- keys of indexes ---- */
@@ -124,6 +154,7 @@ static span index_named(const struct table *t, span attribute)
 static sheaf_rc refuse_empty(struct ctx *c, const struct table *t, span name, val v,
                              enum keys_by by)
 {
+    assert(is_empty(v) && index_named(t, name).p);
     if (by != KEYS_BY_PUT)
         return err_validation(c->err,
                               NOT_VALID "The update expression attempted to update a secondary "
@@ -138,6 +169,7 @@ static sheaf_rc refuse_empty(struct ctx *c, const struct table *t, span name, va
 static sheaf_rc refuse_type(struct ctx *c, const struct table *t, const struct core_key *k,
                             enum val_type actual, enum keys_by by)
 {
+    assert(actual != k->type);
     if (by == KEYS_BY_UPDATE)
         return err_validation(c->err, "The update expression attempted to update the secondary "
                                       "index key to unsupported type");

@@ -4,6 +4,7 @@
  * Know before editing: the keys of one table come one after the other with the same expressions, so a
  * get that shares its predecessor's placeholders and projection shares what was compiled of them. */
 #include "core/read.h"
+#include "core/write.h"
 
 #include <assert.h>
 
@@ -22,7 +23,9 @@ struct multi {
     struct read_op *ops;
     uint32_t *unprocessed;
     struct capacity capacity;
-    uint64_t bytes; /* of the items returned */
+    uint64_t bytes;      /* of the items returned */
+    bool is_cancelled;   /* a transaction, by a reason in out->written */
+    sheaf_error refusal; /* of one get, until it has become a reason */
 };
 
 /* ---- the request alone ---- */
@@ -96,6 +99,34 @@ static struct table *ref(struct table *t)
     return t;
 }
 
+/* What the service finds wrong with one get of a transaction becomes a reason to cancel it. */
+static sheaf_rc give_reason(struct multi *m, uint32_t i, sheaf_rc rc)
+{
+    if (rc != SHEAF_VALIDATION && rc != SHEAF_THROUGHPUT_EXCEEDED) {
+        if (m->c->err && rc != SHEAF_OK) *m->c->err = m->refusal;
+        return rc;
+    }
+    span text = arena_dup(m->c->arena, SPAN(m->refusal.message, strlen(m->refusal.message) + 1));
+    assert(m->q->is_transaction && i < m->q->n);
+    if (!text.p) return err_nomem(m->c->err);
+    m->out->written[i] = (struct core_written){.rc = rc, .message = text.p};
+    m->is_cancelled = true;
+    return SHEAF_OK;
+}
+
+static sheaf_rc bind_one(struct multi *m, uint32_t i, struct table *t)
+{
+    struct read_op *op = &m->ops[i];
+    if (!m->q->is_transaction) return read_bind(m->core, m->c, op, t);
+    sheaf_rc rc = keys_check_empty(m->c, t, item_map(op->q->key));
+    if (rc != SHEAF_OK) {
+        table_unref(t);
+        return rc;
+    }
+    struct ctx c = {m->c->arena, &m->refusal};
+    return give_reason(m, i, read_bind(m->core, &c, op, t));
+}
+
 static sheaf_rc bind(struct multi *m)
 {
     const struct core_multi_get *q = m->q;
@@ -105,7 +136,7 @@ static sheaf_rc bind(struct multi *m)
             t = ref(m->ops[i - 1].table);
         else
             TRY(cat_get(m->core, q->gets[i].table, &t, m->c->err));
-        TRY(read_bind(m->core, m->c, &m->ops[i], t));
+        TRY(bind_one(m, i, t));
         TRY(capacity_reserve(m->c, &m->capacity, t));
     }
     return SHEAF_OK;
@@ -120,6 +151,11 @@ static sheaf_rc prepare(struct multi *m)
     m->out->items = ARENA_ARRAY(a, span, n);
     if (!m->ops || !m->unprocessed || !m->out->items) return err_nomem(m->c->err);
     m->out->n = n;
+    if (m->q->is_transaction) {
+        m->out->written = ARENA_ARRAY(a, struct core_written, n);
+        if (!m->out->written) return err_nomem(m->c->err);
+        for (uint32_t i = 0; i < n; i++) m->out->written[i].message = "";
+    }
     TRY(capacity_init(m->c, &m->capacity, m->q->capacity, n, false));
     TRY(compile(m));
     return bind(m);
@@ -127,12 +163,12 @@ static sheaf_rc prepare(struct multi *m)
 
 /* ---- reading ---- */
 
-static sheaf_rc charge(struct multi *m, uint32_t i, uint32_t bytes)
+static sheaf_rc charge(struct multi *m, uint32_t i, uint32_t bytes, sheaf_error *err)
 {
     const struct read_op *op = &m->ops[i];
     double units = capacity_read_units(bytes, op->q->is_consistent, m->q->is_transaction);
     TRY(throttle_read(m->core, op->table, NULL, table_hash_of(op->table, item_map(op->q->key)),
-                      units, m->c->err));
+                      units, err));
     capacity_add(&m->capacity, op->table, NULL, units);
     return SHEAF_OK;
 }
@@ -146,11 +182,12 @@ static sheaf_rc take_one(struct multi *m, uint32_t i, span stored)
     span *item = &m->out->items[i];
     TRY(read_take(m->c, &m->ops[i], stored, item, &bytes));
     bool is_full = m->bytes + bytes > BATCH_BYTES_MAX;
-    sheaf_rc rc = is_full ? SHEAF_THROUGHPUT_EXCEEDED : charge(m, i, bytes);
+    sheaf_rc rc = is_full ? SHEAF_THROUGHPUT_EXCEEDED : charge(m, i, bytes, m->c->err);
     if (rc == SHEAF_OK) m->bytes += bytes;
     if (rc != SHEAF_THROUGHPUT_EXCEEDED) return rc;
     arena_rewind(m->c->arena, mark);
     *item = SPAN_NONE;
+    assert(m->out->n_unprocessed <= i);
     m->unprocessed[m->out->n_unprocessed++] = i;
     return SHEAF_OK;
 }
@@ -181,10 +218,8 @@ static sheaf_rc take_all(struct multi *m, const span stored[])
         m->bytes += bytes;
         if (m->bytes > TRANSACTION_BYTES_MAX)
             return err_validation(m->c->err,
-                                  "The aggregated size of all the items in the transaction "
-                                  "exceeds the limit of %d bytes",
-                                  TRANSACTION_BYTES_MAX);
-        TRY(charge(m, i, bytes));
+                                  "Transaction request cannot include items of more than 4 MB");
+        TRY(give_reason(m, i, charge(m, i, bytes, &m->refusal)));
     }
     return SHEAF_OK;
 }
@@ -196,11 +231,13 @@ static sheaf_rc run_transaction(struct multi *m)
     span *stored = ARENA_ARRAY(m->c->arena, span, n);
     sheaf_txn *txn;
     if (!keys || !stored) return err_nomem(m->c->err);
+    if (m->is_cancelled) return write_cancelled(m->c, m->out->written, n);
     for (uint32_t i = 0; i < n; i++) keys[i] = m->ops[i].key;
     TRY(eng_begin(m->core->engine, SHEAF_TXN_SNAPSHOT, &txn, m->c->err));
     sheaf_rc rc = eng_get(txn, n, keys, stored, m->c->err);
     if (rc == SHEAF_OK) rc = take_all(m, stored);
     eng_rollback(txn);
+    if (rc == SHEAF_OK && m->is_cancelled) return write_cancelled(m->c, m->out->written, n);
     return rc;
 }
 
@@ -226,6 +263,11 @@ sheaf_rc core_multi_get(struct core *core, struct ctx *c, const struct core_mult
     TRY(check_duplicates(core, c, q));
     sheaf_rc rc = run(&m);
     for (uint32_t i = 0; m.ops && i < q->n; i++) read_done(&m.ops[i]);
-    if (rc != SHEAF_OK) *out = (struct core_items_outcome){.n = 0};
+    if (rc == SHEAF_TRANSACTION_CANCELED)
+        *out = (struct core_items_outcome){.n = q->n, .written = out->written};
+    else if (rc != SHEAF_OK)
+        *out = (struct core_items_outcome){.n = 0};
+    else
+        out->written = NULL;
     return rc;
 }

@@ -6,13 +6,6 @@
 
 #include "core/state.h"
 
-enum {
-    TABLES_LOCAL_MAX = 5,
-    TABLES_GLOBAL_MAX = 20,
-    TABLES_INCLUDE_MAX = 20,       /* of one index */
-    TABLES_INCLUDE_TOTAL_MAX = 100 /* over all indexes */
-};
-
 /* ---- validation, with AWS's messages; nothing here reads the catalog ---- */
 
 /* Type by name. */
@@ -26,16 +19,30 @@ const struct core_key *definitions_find(struct definitions d, span name);
  * it. */
 SHEAF_NODISCARD sheaf_rc tables_check_create(struct ctx *c, const struct core_create_table *q,
                                              struct definitions *definitions_out);
+/* Adds the definitions that the keys of an index carry to all[*n …], which has room for 8. */
+SHEAF_NODISCARD sheaf_rc tables_derive(struct ctx *c, const struct core_index_def *x,
+                                       struct core_key *all, uint32_t *n);
 /* Gives an index's keys the types of their definitions. */
 void tables_resolve(struct definitions d, struct core_index_def *def);
-/* The members of UpdateTable that look like each other's: names and units. */
+/* The members of an UpdateTable request, each for itself: names, units, definitions. */
+SHEAF_NODISCARD sheaf_rc tables_check_update(struct ctx *c, const struct core_update_table *q);
+SHEAF_NODISCARD sheaf_rc tables_check_create_shapes(struct ctx *c,
+                                                    const struct core_create_table *q);
 SHEAF_NODISCARD sheaf_rc tables_check_update_shapes(struct ctx *c,
                                                     const struct core_update_table *q);
+/* More keys than the struct can hold were counted by the caller: none of them may be read. */
+static inline bool tables_is_overfull(const struct core_index_def *x)
+{
+    return x->n_hash > sizeof x->hash / sizeof x->hash[0] ||
+           x->n_range > sizeof x->range / sizeof x->range[0];
+}
 /* A global index that UpdateTable adds. */
 SHEAF_NODISCARD sheaf_rc tables_check_new_index(struct ctx *c, const struct core_index_def *def,
                                                 struct definitions d);
 /* A table name where an ARN may stand too. */
 SHEAF_NODISCARD sheaf_rc tables_check_name(struct ctx *c, span name);
+/* The type of a key that stands for its own definition, which would be the i-th; VAL_NONE is none. */
+SHEAF_NODISCARD sheaf_rc tables_check_type(struct ctx *c, enum val_type type, uint32_t i);
 SHEAF_NODISCARD sheaf_rc tables_check_ttl_attribute(struct ctx *c, span attribute);
 SHEAF_NODISCARD sheaf_rc tables_check_list(struct ctx *c, const struct core_list_tables *q);
 /* "[a, b]" */
@@ -66,7 +73,7 @@ SHEAF_NODISCARD sheaf_rc tables_add_stream(struct core *core, struct table *t,
 /* Spaces that a schema change leaves behind. They are noted in the transaction of the change, freed
  * after it, and the note goes last: an interruption in between is made good at the next opening. */
 struct drops {
-    uint8_t *spaces; /* n numbers, 8 bytes big-endian each: as the note keeps them */
+    uint8_t *note; /* as it is stored: 8 bytes for drops_sweep, then 8 for each space */
     uint32_t n, cap;
     uint64_t id; /* of the note */
 };
@@ -74,6 +81,8 @@ struct drops {
 SHEAF_NODISCARD sheaf_rc drops_init(struct drops *d, struct ctx *c, const struct table *t);
 /* 0 is no space and is not added. */
 void drops_add(struct drops *d, uint64_t space);
+/* The spaces are of indexes of a table that stays: their statistics are to be swept out of it. */
+void drops_sweep(struct drops *d, const struct table *t);
 /* Installs like cat_install, with the note in the same transaction. */
 SHEAF_NODISCARD sheaf_rc drops_install(struct core *core, struct table *old, struct table *next,
                                        struct drops *d, sheaf_position *position_out,
@@ -82,5 +91,11 @@ SHEAF_NODISCARD sheaf_rc drops_install(struct core *core, struct table *old, str
 void drops_finish(struct core *core, const struct drops *d);
 /* At opening: finishes what earlier runs left noted. */
 SHEAF_NODISCARD sheaf_rc tables_finish_drops(struct core *core, sheaf_error *err);
+/* Notes that the statistics of a space are to be swept out of another. */
+SHEAF_NODISCARD sheaf_rc sweep_note(sheaf_txn *txn, uint64_t space, uint64_t stats_space,
+                                    sheaf_error *err);
+/* Goes on sweeping: looks at no more than max_rows. */
+SHEAF_NODISCARD sheaf_rc sweep_round(struct core *core, uint32_t max_rows, uint64_t *did_out,
+                                     bool *has_more_out, sheaf_error *err);
 
 #endif

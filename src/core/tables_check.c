@@ -1,267 +1,16 @@
 /* Turns requests about tables into AWS's refusals. Know before editing: the order of the checks is
  * AWS's, because a request that breaks two rules gets the message of the first; first the shapes
- * (all of them in one message), then billing, the table's keys, local indexes, global indexes, and
- * what is defined but not used. */
+ * (tables_shape.c), then billing, the table's keys, local indexes, global indexes, and what is
+ * defined but not used. */
 #include "base/limits.h"
-#include "base/utf8.h"
 #include "core/tables.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
 
 #define INVALID "One or more parameter values were invalid: "
-enum { MESSAGE_MAX = 8192, NAME_MIN = 3, NAME_MAX = 255, ARN_MAX = 1024, PATH_BYTES = 256 };
+enum { MESSAGE_MAX = 8192 };
 #define UNITS_MAX UINT64_C(1000000000000)
-
-/* ---- shapes: "N validation errors detected: …; …" ---- */
-
-struct shapes {
-    struct buf text;
-    unsigned n;
-};
-
-static void shapes_init(struct shapes *s, struct ctx *c)
-{
-    buf_init(&s->text, c->arena, MESSAGE_MAX);
-    s->n = 0;
-}
-
-static void complain(struct shapes *s, span value, const char *at, const char *constraint)
-{
-    if (s->n++) buf_printf(&s->text, "; ");
-    buf_printf(&s->text, "Value '%.*s' at '%s' failed to satisfy constraint: %s", SPAN_ARG(value),
-               at, constraint);
-}
-
-static sheaf_rc shapes_finish(struct shapes *s, struct ctx *c)
-{
-    if (s->n == 0) return SHEAF_OK;
-    if (s->text.failed && s->text.n == 0) return err_nomem(c->err);
-    return err_validation(c->err, "%u validation error%s detected: %.*s", s->n,
-                          s->n == 1 ? "" : "s", SPAN_ARG(buf_span(&s->text)));
-}
-
-static bool is_name_char(uint8_t ch)
-{
-    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
-           ch == '_' || ch == '.' || ch == '-';
-}
-
-static void check_name_shape(struct shapes *s, span name, const char *at)
-{
-    const uint8_t *p = name.p;
-    bool is_good = name.n > 0;
-    for (size_t i = 0; i < name.n && is_good; i++) is_good = is_name_char(p[i]);
-    if (name.n < NAME_MIN)
-        complain(s, name, at, "Member must have length greater than or equal to 3");
-    if (name.n > NAME_MAX)
-        complain(s, name, at, "Member must have length less than or equal to 255");
-    if (!is_good)
-        complain(s, name, at, "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+");
-}
-
-static void check_attribute_shape(struct shapes *s, span name, const char *at)
-{
-    if (name.n < 1) complain(s, name, at, "Member must have length greater than or equal to 1");
-    if (name.n > LIMIT_KEY_NAME_BYTES)
-        complain(s, name, at, "Member must have length less than or equal to 255");
-    if (!utf8_check(name)) complain(s, SPAN_NONE, at, "Member must be valid UTF-8");
-}
-
-static void check_key_shape(struct shapes *s, span name, const char *path, uint32_t i)
-{
-    char at[PATH_BYTES];
-    snprintf(at, sizeof at, "%.160s.%u.member.attributeName", path, (unsigned)i + 1);
-    check_attribute_shape(s, name, at);
-}
-
-static void check_definition_shape(struct shapes *s, const struct core_key *d, uint32_t i)
-{
-    char at[PATH_BYTES];
-    check_key_shape(s, d->name, "attributeDefinitions", i);
-    if (d->type == VAL_S || d->type == VAL_N || d->type == VAL_B) return;
-    snprintf(at, sizeof at, "attributeDefinitions.%u.member.attributeType", (unsigned)i + 1);
-    complain(s, span_cstr(val_type_name(d->type)), at,
-             "Member must satisfy enum value set: [B, N, S]");
-}
-
-/* "[KeySchemaElement(attributeName=a, keyType=HASH), …]" */
-static span print_schema(struct ctx *c, const struct core_index_def *x)
-{
-    struct buf b;
-    buf_init(&b, c->arena, MESSAGE_MAX);
-    buf_put_u8(&b, '[');
-    for (uint32_t i = 0; i < x->n_hash + x->n_range; i++) {
-        bool is_hash = i < x->n_hash;
-        span name = is_hash ? x->hash[i].name : x->range[i - x->n_hash].name;
-        buf_printf(&b, "%sKeySchemaElement(attributeName=%.*s, keyType=%s)", i ? ", " : "",
-                   SPAN_ARG(name), is_hash ? "HASH" : "RANGE");
-    }
-    buf_put_u8(&b, ']');
-    return buf_span(&b);
-}
-
-static void check_include_shape(struct ctx *c, struct shapes *s, const struct core_index_def *x,
-                                const char *path)
-{
-    bool is_good = true;
-    struct buf b;
-    char at[PATH_BYTES];
-    buf_init(&b, c->arena, MESSAGE_MAX);
-    buf_put_u8(&b, '[');
-    for (uint32_t i = 0; i < x->n_include; i++) {
-        span name = x->include[i];
-        buf_printf(&b, "%s%.*s", i ? ", " : "", SPAN_ARG(name));
-        if (name.n < 1 || name.n > LIMIT_KEY_NAME_BYTES || !utf8_check(name)) is_good = false;
-    }
-    buf_put_u8(&b, ']');
-    snprintf(at, sizeof at, "%s.projection.nonKeyAttributes", path);
-    if (x->n_include > TABLES_INCLUDE_MAX)
-        complain(s, buf_span(&b), at, "Member must have length less than or equal to 20");
-    if (!is_good)
-        complain(s, buf_span(&b), at,
-                 "Member must satisfy constraint: [Member must have length less than or equal to "
-                 "255, Member must have length greater than or equal to 1]");
-}
-
-/* More than the structs can hold was counted by the caller: nothing of it may be read. */
-static bool is_overfull(const struct core_index_def *x)
-{
-    return x->n_hash > LIMIT_INDEX_HASH_ATTRIBUTES || x->n_range > LIMIT_INDEX_RANGE_ATTRIBUTES;
-}
-
-static void check_index_shape(struct ctx *c, struct shapes *s, const struct core_index_def *x,
-                              const char *path)
-{
-    char at[PATH_BYTES];
-    snprintf(at, sizeof at, "%s.indexName", path);
-    check_name_shape(s, x->name, at);
-    check_include_shape(c, s, x, path);
-    if (is_overfull(x)) return;
-    snprintf(at, sizeof at, "%s.keySchema", path);
-    if (x->n_hash + x->n_range == 0)
-        complain(s, SPAN_LIT("[]"), at, "Member must have length greater than or equal to 1");
-    if (x->is_local && x->n_hash + x->n_range > 2)
-        complain(s, print_schema(c, x), at, "Member must have length less than or equal to 2");
-    for (uint32_t i = 0; i < x->n_hash; i++) check_key_shape(s, x->hash[i].name, at, i);
-    for (uint32_t i = 0; i < x->n_range; i++)
-        check_key_shape(s, x->range[i].name, at, x->n_hash + i);
-}
-
-static sheaf_rc check_create_shapes(struct ctx *c, const struct core_create_table *q)
-{
-    struct shapes s;
-    uint32_t n_of[2] = {0, 0};
-    shapes_init(&s, c);
-    check_name_shape(&s, q->table, "tableName");
-    for (uint32_t i = 0; i < q->n_definitions; i++)
-        check_definition_shape(&s, &q->definitions[i], i);
-    check_key_shape(&s, q->hash.name, "keySchema", 0);
-    if (q->range.name.p) check_key_shape(&s, q->range.name, "keySchema", 1);
-    for (uint32_t i = 0; i < q->n_indexes; i++) {
-        char path[PATH_BYTES / 2];
-        bool is_local = q->indexes[i].is_local;
-        snprintf(path, sizeof path, "%sSecondaryIndexes.%u.member", is_local ? "local" : "global",
-                 (unsigned)++n_of[is_local]);
-        check_index_shape(c, &s, &q->indexes[i], path);
-    }
-    return shapes_finish(&s, c);
-}
-
-static void check_units_shape(struct shapes *s, uint64_t read, uint64_t write, const char *path)
-{
-    char at[PATH_BYTES];
-    snprintf(at, sizeof at, "%s.readCapacityUnits", path);
-    if (read < 1)
-        complain(s, SPAN_LIT("0"), at, "Member must have value greater than or equal to 1");
-    snprintf(at, sizeof at, "%s.writeCapacityUnits", path);
-    if (write < 1)
-        complain(s, SPAN_LIT("0"), at, "Member must have value greater than or equal to 1");
-}
-
-static void check_index_updates(struct ctx *c, struct shapes *s, const struct core_update_table *q)
-{
-    char path[PATH_BYTES / 2], at[PATH_BYTES];
-    unsigned i = 1;
-    const char *list = "globalSecondaryIndexUpdates";
-    if (q->create_index) {
-        snprintf(path, sizeof path, "%s.%u.member.create", list, i++);
-        check_index_shape(c, s, q->create_index, path);
-    }
-    if (q->delete_index.p) {
-        snprintf(at, sizeof at, "%s.%u.member.delete.indexName", list, i++);
-        check_name_shape(s, q->delete_index, at);
-    }
-    for (uint32_t k = 0; k < core_n_updates(q); k++) {
-        const struct core_index_def *x = &q->update_index[k];
-        snprintf(path, sizeof path, "%s.%u.member.update.provisionedThroughput", list, i);
-        snprintf(at, sizeof at, "%s.%u.member.update.indexName", list, i++);
-        check_name_shape(s, x->name, at);
-        check_units_shape(s, x->read_units, x->write_units, path);
-    }
-}
-
-static sheaf_rc check_bounds(struct ctx *c, uint64_t read, uint64_t write)
-{
-    if (read > UNITS_MAX)
-        return err_validation(
-            c->err, "Given value %" PRIu64 " for ReadCapacityUnits is out of bounds", read);
-    if (write > UNITS_MAX)
-        return err_validation(
-            c->err, "Given value %" PRIu64 " for WriteCapacityUnits is out of bounds", write);
-    return SHEAF_OK;
-}
-
-static sheaf_rc check_definitions(struct ctx *c, struct definitions d);
-
-sheaf_rc tables_check_update_shapes(struct ctx *c, const struct core_update_table *q)
-{
-    struct shapes s;
-    TRY(tables_check_name(c, q->table));
-    shapes_init(&s, c);
-    for (uint32_t i = 0; i < q->n_definitions; i++)
-        check_definition_shape(&s, &q->definitions[i], i);
-    if (q->throughput == CORE_ON)
-        check_units_shape(&s, q->read_units, q->write_units, "provisionedThroughput");
-    check_index_updates(c, &s, q);
-    TRY(shapes_finish(&s, c));
-    if (q->throughput == CORE_ON) TRY(check_bounds(c, q->read_units, q->write_units));
-    for (uint32_t i = 0; i < core_n_updates(q); i++)
-        TRY(check_bounds(c, q->update_index[i].read_units, q->update_index[i].write_units));
-    return check_definitions(c, (struct definitions){q->definitions, q->n_definitions});
-}
-
-sheaf_rc tables_check_name(struct ctx *c, span name)
-{
-    struct shapes s;
-    shapes_init(&s, c);
-    if (!span_starts(name, SPAN_LIT("arn:")))
-        check_name_shape(&s, name, "tableName");
-    else if (name.n > ARN_MAX)
-        complain(&s, name, "tableName", "Member must have length less than or equal to 1024");
-    return shapes_finish(&s, c);
-}
-
-sheaf_rc tables_check_ttl_attribute(struct ctx *c, span attribute)
-{
-    struct shapes s;
-    shapes_init(&s, c);
-    check_attribute_shape(&s, attribute, "timeToLiveSpecification.attributeName");
-    return shapes_finish(&s, c);
-}
-
-sheaf_rc tables_check_list(struct ctx *c, const struct core_list_tables *q)
-{
-    struct shapes s;
-    char text[16];
-    shapes_init(&s, c);
-    if (q->after.p) check_name_shape(&s, q->after, "exclusiveStartTableName");
-    snprintf(text, sizeof text, "%" PRIu32, q->limit);
-    if (q->limit > 100)
-        complain(&s, span_cstr(text), "limit", "Member must have value less than or equal to 100");
-    return shapes_finish(&s, c);
-}
 
 /* ---- definitions ---- */
 
@@ -289,33 +38,35 @@ static sheaf_rc check_definitions(struct ctx *c, struct definitions d)
 }
 
 /* Adds a key that was given with its type; the same attribute may be a key several times. */
-static bool derive(struct core_key *all, uint32_t *n, const struct core_key *key)
+static sheaf_rc derive(struct ctx *c, const struct core_key *key, struct core_key *all, uint32_t *n)
 {
-    if (key->type < VAL_S || key->type > VAL_B || !key->name.p) return true;
+    TRY(tables_check_type(c, key->type, *n));
+    if (key->type == VAL_NONE || !key->name.p) return SHEAF_OK;
     const struct core_key *known = definitions_find((struct definitions){all, *n}, key->name);
+    if (known && known->type != key->type)
+        return err_validation(c->err, "Attribute Name is duplicated: %.*s", SPAN_ARG(key->name));
     if (!known) all[(*n)++] = *key;
-    return !known || known->type == key->type;
+    return SHEAF_OK;
+}
+
+sheaf_rc tables_derive(struct ctx *c, const struct core_index_def *x, struct core_key *all,
+                       uint32_t *n)
+{
+    if (tables_is_overfull(x)) return SHEAF_OK;
+    for (uint32_t i = 0; i < x->n_hash; i++) TRY(derive(c, &x->hash[i], all, n));
+    for (uint32_t i = 0; i < x->n_range; i++) TRY(derive(c, &x->range[i], all, n));
+    return SHEAF_OK;
 }
 
 static sheaf_rc derive_definitions(struct ctx *c, const struct core_create_table *q,
                                    struct definitions *out)
 {
     struct core_key *all = ARENA_ARRAY(c->arena, struct core_key, 2 + 8 * (size_t)q->n_indexes);
-    const struct core_key *odd = NULL;
     uint32_t n = 0;
     if (!all) return err_nomem(c->err);
-    if (!derive(all, &n, &q->hash)) odd = &q->hash;
-    if (!derive(all, &n, &q->range)) odd = &q->range;
-    for (uint32_t i = 0; i < q->n_indexes; i++) {
-        const struct core_index_def *x = &q->indexes[i];
-        if (is_overfull(x)) continue;
-        for (uint32_t k = 0; k < x->n_hash; k++)
-            if (!derive(all, &n, &x->hash[k])) odd = &x->hash[k];
-        for (uint32_t k = 0; k < x->n_range; k++)
-            if (!derive(all, &n, &x->range[k])) odd = &x->range[k];
-    }
-    if (odd)
-        return err_validation(c->err, "Attribute Name is duplicated: %.*s", SPAN_ARG(odd->name));
+    TRY(derive(c, &q->hash, all, &n));
+    TRY(derive(c, &q->range, all, &n));
+    for (uint32_t i = 0; i < q->n_indexes; i++) TRY(tables_derive(c, &q->indexes[i], all, &n));
     *out = (struct definitions){all, n};
     return SHEAF_OK;
 }
@@ -344,6 +95,17 @@ static sheaf_rc check_defined(struct ctx *c, const struct core_key *keys, uint32
 }
 
 /* ---- the table's own keys and billing ---- */
+
+static sheaf_rc check_bounds(struct ctx *c, uint64_t read, uint64_t write)
+{
+    if (read > UNITS_MAX)
+        return err_validation(
+            c->err, "Given value %" PRIu64 " for ReadCapacityUnits is out of bounds", read);
+    if (write > UNITS_MAX)
+        return err_validation(
+            c->err, "Given value %" PRIu64 " for WriteCapacityUnits is out of bounds", write);
+    return SHEAF_OK;
+}
 
 static sheaf_rc check_billing(struct ctx *c, const struct core_create_table *q)
 {
@@ -381,7 +143,7 @@ static sheaf_rc check_table_keys(struct ctx *c, const struct core_create_table *
 
 static uint32_t all_keys(const struct core_index_def *x, struct core_key out[8])
 {
-    assert(!is_overfull(x));
+    assert(!tables_is_overfull(x));
     for (uint32_t i = 0; i < x->n_hash; i++) out[i] = x->hash[i];
     for (uint32_t i = 0; i < x->n_range; i++) out[x->n_hash + i] = x->range[i];
     return x->n_hash + x->n_range;
@@ -443,6 +205,7 @@ static sheaf_rc check_projection(struct ctx *c, const struct core_index_def *x)
 static sheaf_rc check_local(struct ctx *c, const struct core_create_table *q,
                             const struct core_index_def *x, struct definitions d)
 {
+    assert(x->is_local && q->range.name.p);
     TRY(check_key_schema(c, x, d));
     if (x->n_hash > 1)
         return err_validation(
@@ -480,6 +243,7 @@ static sheaf_rc check_global(struct ctx *c, const struct core_create_table *q,
 /* Local ones before global ones, whatever the order in the request. */
 static sheaf_rc check_duplicate(struct ctx *c, const struct core_create_table *q, uint32_t at)
 {
+    assert(at < q->n_indexes);
     const struct core_index_def *x = &q->indexes[at];
     for (uint32_t i = 0; i < q->n_indexes; i++) {
         const struct core_index_def *y = &q->indexes[i];
@@ -502,7 +266,7 @@ static sheaf_rc check_locals(struct ctx *c, const struct core_create_table *q, s
         TRY(check_local(c, q, &q->indexes[i], d));
         TRY(check_duplicate(c, q, i));
     }
-    if (n > TABLES_LOCAL_MAX)
+    if (n > LIMIT_LOCAL_INDEXES)
         return err_validation(c->err, INVALID "Number of LocalSecondaryIndexes exceeds per-table "
                                               "limit of 5");
     return SHEAF_OK;
@@ -518,7 +282,7 @@ static sheaf_rc check_globals(struct ctx *c, const struct core_create_table *q,
         TRY(check_global(c, q, &q->indexes[i], d));
         TRY(check_duplicate(c, q, i));
     }
-    if (n > TABLES_GLOBAL_MAX)
+    if (n > LIMIT_GLOBAL_INDEXES)
         return err_validation(c->err, INVALID "GlobalSecondaryIndex count exceeds the per-table "
                                               "limit of 20");
     return SHEAF_OK;
@@ -530,7 +294,7 @@ static sheaf_rc check_include_total(struct ctx *c, const struct core_create_tabl
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < q->n_indexes; i++) n += q->indexes[i].n_include;
-    if (n <= TABLES_INCLUDE_TOTAL_MAX) return SHEAF_OK;
+    if (n <= LIMIT_TABLE_NON_KEY_ATTRIBUTES) return SHEAF_OK;
     return err_validation(c->err, INVALID "Number of NonKeyAttributes across all the indexes "
                                           "exceeds the per-table limit of 100");
 }
@@ -574,7 +338,7 @@ sheaf_rc tables_check_create(struct ctx *c, const struct core_create_table *q,
                              struct definitions *definitions_out)
 {
     struct definitions d = {q->definitions, q->n_definitions};
-    TRY(check_create_shapes(c, q));
+    TRY(tables_check_create_shapes(c, q));
     TRY(check_billing(c, q));
     if (q->definitions)
         TRY(check_definitions(c, d));
@@ -585,16 +349,28 @@ sheaf_rc tables_check_create(struct ctx *c, const struct core_create_table *q,
     TRY(check_globals(c, q, d));
     TRY(check_include_total(c, q));
     TRY(check_unused(c, q, d));
+    assert(definitions_find(d, q->hash.name));
+    assert(!q->range.name.p || definitions_find(d, q->range.name));
     *definitions_out = d;
     return SHEAF_OK;
 }
 
 void tables_resolve(struct definitions d, struct core_index_def *def)
 {
+    assert(!tables_is_overfull(def));
     for (uint32_t i = 0; i < def->n_hash; i++)
         def->hash[i].type = definitions_find(d, def->hash[i].name)->type;
     for (uint32_t i = 0; i < def->n_range; i++)
         def->range[i].type = definitions_find(d, def->range[i].name)->type;
+}
+
+sheaf_rc tables_check_update(struct ctx *c, const struct core_update_table *q)
+{
+    TRY(tables_check_update_shapes(c, q));
+    if (q->throughput == CORE_ON) TRY(check_bounds(c, q->read_units, q->write_units));
+    for (uint32_t i = 0; i < core_n_updates(q); i++)
+        TRY(check_bounds(c, q->update_index[i].read_units, q->update_index[i].write_units));
+    return check_definitions(c, (struct definitions){q->definitions, q->n_definitions});
 }
 
 sheaf_rc tables_check_new_index(struct ctx *c, const struct core_index_def *def,

@@ -3,8 +3,8 @@
  * note is removed when the space is free. Whatever interrupts this in between, the next opening
  * finds the note and frees the space (again).
  *
- * THE NOTE  space 0, S = "drop" ‖ id, 8 bytes big-endian; value = the numbers, 8 bytes big-endian
- * each. */
+ * THE NOTE  space 0, S = "drop" ‖ id; value = the space of statistics that know the freed ones, or
+ * 0, then the numbers; all 8 bytes big-endian. */
 #include "core/tables.h"
 
 #include <assert.h>
@@ -12,11 +12,13 @@
 enum { NOTE_KEY_BYTES = 4 + 8 };
 static const sheaf_place meta_place;
 
+static size_t note_bytes(uint32_t n_spaces) { return 8 * (1 + (size_t)n_spaces); }
+
 sheaf_rc drops_init(struct drops *d, struct ctx *c, const struct table *t)
 {
     *d = (struct drops){.cap = 3 + t->n_indexes + t->n_streams};
-    d->spaces = arena_bytes(c->arena, 8 * (size_t)d->cap);
-    return d->spaces ? SHEAF_OK : err_nomem(c->err);
+    d->note = arena_zalloc(c->arena, note_bytes(d->cap));
+    return d->note ? SHEAF_OK : err_nomem(c->err);
 }
 
 void drops_add(struct drops *d, uint64_t space)
@@ -24,7 +26,12 @@ void drops_add(struct drops *d, uint64_t space)
     if (space == 0) return;
     assert(space >= SPACE_FIRST_FREE);
     assert(d->n < d->cap);
-    cat_number_bytes(space, d->spaces + 8 * (size_t)d->n++);
+    cat_number_bytes(space, d->note + note_bytes(d->n++));
+}
+
+void drops_sweep(struct drops *d, const struct table *t)
+{
+    cat_number_bytes(t->stats_space, d->note);
 }
 
 static sheaf_engine_key note_key(uint64_t id, uint8_t bytes[NOTE_KEY_BYTES])
@@ -38,15 +45,11 @@ sheaf_rc drops_install(struct core *core, struct table *old, struct table *next,
                        sheaf_position *position_out, sheaf_error *err)
 {
     uint8_t key[NOTE_KEY_BYTES];
+    assert(old);
     if (d->n == 0) return cat_install(core, old, next, position_out, err);
     d->id = cat_take_number(core);
-    struct cat_extra note = {note_key(d->id, key), SPAN(d->spaces, 8 * (size_t)d->n)};
+    struct cat_extra note = {note_key(d->id, key), SPAN(d->note, note_bytes(d->n))};
     return cat_install_with(core, old, next, &note, position_out, err);
-}
-
-static sheaf_rc remove_note(void *ctx, sheaf_txn *t, sheaf_error *err)
-{
-    return eng_del(t, ctx, err);
 }
 
 static uint64_t load_be(const uint8_t *p)
@@ -56,19 +59,35 @@ static uint64_t load_be(const uint8_t *p)
     return x;
 }
 
-static sheaf_rc free_spaces(struct core *core, const struct drops *d, sheaf_error *err)
+/* The i-th space that is freed. */
+static uint64_t space_at(const struct drops *d, uint32_t i)
 {
+    assert(i < d->n);
+    return load_be(d->note + note_bytes(i));
+}
+
+static sheaf_rc remove_note(void *ctx, sheaf_txn *t, sheaf_error *err)
+{
+    const struct drops *d = ctx;
     uint8_t bytes[NOTE_KEY_BYTES];
     sheaf_engine_key note = note_key(d->id, bytes);
+    uint64_t stats_space = load_be(d->note);
+    for (uint32_t i = 0; stats_space && i < d->n; i++)
+        TRY(sweep_note(t, space_at(d, i), stats_space, err));
+    return eng_del(t, &note, err);
+}
+
+static sheaf_rc free_spaces(struct core *core, const struct drops *d, sheaf_error *err)
+{
     struct sheaf_run_options how = {.seed = core_seed(core)};
-    for (uint32_t i = 0; i < d->n; i++)
-        TRY(eng_drop_space(core->engine, load_be(d->spaces + 8 * (size_t)i), err));
-    return sheaf_engine_run(core->engine, remove_note, &note, &how, NULL, err);
+    for (uint32_t i = 0; i < d->n; i++) TRY(eng_drop_space(core->engine, space_at(d, i), err));
+    return sheaf_engine_run(core->engine, remove_note, (void *)(uintptr_t)d, &how, NULL, err);
 }
 
 void drops_finish(struct core *core, const struct drops *d)
 {
     if (d->n == 0) return;
+    assert(d->id);
     sheaf_rc rc = free_spaces(core, d, NULL);
     (void)rc; /* the table is gone either way; the note makes the next opening finish */
 }
@@ -79,13 +98,13 @@ static sheaf_rc read_note(struct ctx *c, const struct sheaf_row *row, struct dro
 {
     span value = arena_dup(c->arena, row->value);
     if (!value.p) return err_nomem(c->err);
-    bool is_good = row->key.s.n == NOTE_KEY_BYTES && value.n % 8 == 0 && value.n > 0;
-    for (size_t at = 0; is_good && at < value.n; at += 8)
-        is_good = load_be((const uint8_t *)value.p + at) >= SPACE_FIRST_FREE;
+    bool is_good = row->key.s.n == NOTE_KEY_BYTES && value.n % 8 == 0 && value.n >= note_bytes(1);
+    if (is_good)
+        *d = (struct drops){.note = (uint8_t *)(uintptr_t)value.p,
+                            .n = (uint32_t)(value.n / 8 - 1),
+                            .id = load_be((const uint8_t *)row->key.s.p + 4)};
+    for (uint32_t i = 0; is_good && i < d->n; i++) is_good = space_at(d, i) >= SPACE_FIRST_FREE;
     if (!is_good) return err_set(c->err, SHEAF_CORRUPT, "a note of spaces to free is damaged");
-    uint32_t n = (uint32_t)(value.n / 8);
-    *d = (struct drops){(uint8_t *)(uintptr_t)value.p, n, n,
-                        load_be((const uint8_t *)row->key.s.p + 4)};
     return SHEAF_OK;
 }
 

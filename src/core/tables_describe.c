@@ -1,6 +1,7 @@
 /* Turns a struct table into what DescribeTable says, and the catalog into ListTables' pages. Know
  * before editing: a table dies when its last reference is given back, so everything an outcome says
  * is copied into the request's arena. */
+#include "base/limits.h"
 #include "core/tables.h"
 
 #include <assert.h>
@@ -21,6 +22,7 @@ sheaf_rc tables_get(struct core *core, struct ctx *c, span name, struct table **
 
 sheaf_rc tables_get_exclusive(struct core *core, struct ctx *c, span name, struct table **table_out)
 {
+    assert(name.p);
     *table_out = cat_find_entered(core, name);
     return *table_out ? SHEAF_OK : tables_not_found(c->err, name);
 }
@@ -91,6 +93,7 @@ static sheaf_rc describe_indexes(struct core *core, struct ctx *c, const struct 
                                        .is_backfilling = x->is_backfilling,
                                        .items = counts[0],
                                        .bytes = counts[1]};
+        assert(!x->is_backfilling || x->status == CORE_CREATING);
         if (!table_dup_index(c->arena, &to->def)) return err_nomem(c->err);
     }
     out->n_indexes = t->n_indexes;
@@ -166,6 +169,7 @@ static uint32_t first_after(struct table *const *all, uint32_t n, span after)
 static sheaf_rc take_page(struct ctx *c, struct table *const *all, uint32_t n, uint32_t limit,
                           struct core_names_outcome *out)
 {
+    assert(limit > 0);
     uint32_t take = n < limit ? n : limit;
     out->names = ARENA_ARRAY(c->arena, span, take + 1);
     if (!out->names) return err_nomem(c->err);
@@ -189,7 +193,8 @@ sheaf_rc core_list_tables(struct core *core, struct ctx *c, const struct core_li
     TRY(tables_check_list(c, q));
     TRY(cat_all(core, c, &all, &n));
     uint32_t from = q->after.p ? first_after(all, n, q->after) : 0;
-    sheaf_rc rc = take_page(c, all + from, n - from, q->limit ? q->limit : 100, &answer);
+    sheaf_rc rc =
+        take_page(c, all + from, n - from, q->limit ? q->limit : LIMIT_LIST_TABLES, &answer);
     for (uint32_t i = 0; i < n; i++) table_unref(all[i]);
     if (rc != SHEAF_OK) return rc;
     answer.position = eng_visible(core->engine);

@@ -1,5 +1,5 @@
-/* core/token.h: rows that remember a request: what a client asked under its token, and that a commit
- * of unknown outcome took effect.
+/* core/token.h: rows that remember a request: what a client asked under its token, and that a
+ * commit of unknown outcome took effect.
  *
  * Layer rule: internal to core.
  *
@@ -8,8 +8,8 @@
  *      key    hash of the token; S: 'c' and the client's text, or 'i' and 16 random bytes
  *      value  | time, microseconds, 8 bytes big-endian | fingerprint of the request, 16 bytes |
  *
- * An internal token is written only on engines that may answer SHEAF_UNKNOWN_OUTCOME: those that are
- * shared or behind a network.
+ * An internal token is written only on engines that may answer SHEAF_UNKNOWN_OUTCOME: those that
+ * are shared or behind a network.
  */
 #ifndef CORE_TOKEN_H
 #define CORE_TOKEN_H

@@ -1,5 +1,5 @@
-/* Turns TransactWriteItems into one engine transaction: every condition judged on one read, then all
- * writes or none.
+/* Turns TransactWriteItems into one engine transaction: every condition judged on one read, then
+ * all writes or none.
  *
  * Know before editing: the service divides faults in two. What it finds before it opens the
  * transaction (expressions, the size of an item to put, empty keys, one item twice) refuses the
@@ -162,6 +162,7 @@ static sheaf_rc bind_tables(struct transact *s, struct table **tables)
 static sheaf_rc bind(struct transact *s, sheaf_txn *txn)
 {
     struct table *tables[ACTIONS_MAX] = {NULL};
+    assert(s->n >= 1 && s->n <= ACTIONS_MAX);
     arena_rewind(s->c.arena, s->mark);
     sheaf_rc rc = find_tables(s, txn, tables);
     bool is_same = rc == SHEAF_OK;
@@ -182,6 +183,7 @@ static sheaf_rc read_all(struct transact *s, sheaf_txn *txn, span *token_out)
     for (uint32_t i = 0; i < s->n; i++)
         if (s->actions[i].has_key) s->keys[n++] = s->actions[i].op.key;
     if (n == 0) return SHEAF_OK;
+    assert(n <= s->n + 1);
     TRY(eng_get(txn, n, s->keys, s->values, &s->err));
     n = 0;
     if (s->client.is_used) *token_out = s->values[n++];
@@ -227,19 +229,20 @@ static void reset_reasons(struct transact *s)
 
 static void give_reason(struct transact *s, uint32_t i, sheaf_rc rc, const char *message)
 {
+    assert(i < s->n && rc != SHEAF_OK && message);
     s->is_cancelled = true;
     s->out.written[i].rc = rc;
     s->out.written[i].message = message;
 }
 
 /* "… specific reasons [None, ConditionalCheckFailed]", as much of it as an error holds. */
-static sheaf_rc cancelled(struct ctx *c, const struct core_multi_outcome *out)
+sheaf_rc write_cancelled(struct ctx *c, const struct core_written *written, uint32_t n_written)
 {
     char codes[sizeof c->err->message];
     size_t n = 0;
     codes[0] = '\0';
-    for (uint32_t i = 0; i < out->n; i++) {
-        const char *code = code_of(out->written[i].rc);
+    for (uint32_t i = 0; i < n_written; i++) {
+        const char *code = code_of(written[i].rc);
         size_t need = strlen(code) + (i ? 2 : 0);
         if (n + need + 1 > sizeof codes) break;
         if (i) memcpy(codes + n, ", ", 2);
@@ -259,6 +262,7 @@ static int64_t growth_before(const struct transact *s, uint32_t i)
 {
     const struct action *a = &s->actions[i];
     int64_t growth = 0;
+    assert(a->has_key && a->op.table);
     if (!a->op.table->has_local) return 0;
     for (uint32_t k = 0; k < i; k++) {
         const struct write_op *other = &s->actions[k].op;
@@ -384,8 +388,10 @@ static sheaf_rc answer_by_token(struct transact *s, span row)
 
 static sheaf_rc write_all(struct transact *s, sheaf_txn *txn)
 {
+    assert(!s->is_cancelled && s->verdict == SHEAF_OK);
     for (uint32_t i = 0; i < s->n; i++) {
         const struct write_op *op = &s->actions[i].op;
+        assert(s->actions[i].has_key && op->effects.n_arms >= 1);
         TRY(effects_write(s->core, &s->c, txn, &op->change, &op->effects));
     }
     TRY(token_write(s->core, &s->c, txn, &s->client));
@@ -452,7 +458,7 @@ static sheaf_rc conclude(struct ctx *c, struct transact *s, sheaf_rc rc,
         return rc;
     }
     *out = s->out;
-    return s->is_cancelled ? cancelled(c, out) : SHEAF_OK;
+    return s->is_cancelled ? write_cancelled(c, out->written, out->n) : SHEAF_OK;
 }
 
 static void tell_gauges(struct transact *s)

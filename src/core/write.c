@@ -1,7 +1,7 @@
 /* Turns one requested write into a compiled, then bound, then judged change.
  *
- * Know before editing: the order of checks is the service's. It looks at the request before it looks
- * for the table, and judges the condition before the update, so that a refused condition hides a
+ * Know before editing: the order of checks is the service's. It looks at the request before it
+ * looks for the table, and judges the condition before the update, so that a refused condition hides a
  * faulty update. */
 #include "core/write.h"
 
@@ -115,6 +115,7 @@ sheaf_rc write_check_schema(struct ctx *c, const struct write_op *op, const stru
 sheaf_rc write_bind(struct core *core, struct ctx *c, struct write_op *op, struct table *t)
 {
     val item = item_map(op->w->item);
+    assert(t && t != op->table);
     if (op->table) table_unref(op->table);
     op->table = t;
     return row_item_key(core, c, t, table_hash_of(t, item), table_range_of(t, item), &op->key);
@@ -152,6 +153,7 @@ bool write_is_verdict(sheaf_rc rc)
 static sheaf_rc check_stored(struct ctx *c, const struct write_op *op, span stored)
 {
     const struct table *t = op->table;
+    assert(t && stored.p);
     TRY(item_check(stored, c->err));
     val is = item_map(stored), want = item_map(op->w->item);
     bool is_same = val_eq(table_hash_of(t, is), table_hash_of(t, want)) &&
@@ -170,6 +172,7 @@ static sheaf_rc too_large(struct ctx *c, const struct write_op *op)
 static sheaf_rc apply_update(struct ctx *c, struct write_op *op)
 {
     span before = op->change.before, *after = &op->change.after;
+    assert(op->w->action == CORE_UPDATE && !after->p);
     bool creates = !op->update || expr_update_creates(op->update);
     if (!before.p && !creates) return SHEAF_OK;
     *after = before.p ? before : op->w->item;
@@ -180,6 +183,7 @@ static sheaf_rc apply_update(struct ctx *c, struct write_op *op)
 
 sheaf_rc write_judge(struct core *core, struct ctx *c, struct write_op *op, span before)
 {
+    assert(op->table && op->change.is_ttl == false);
     op->change = (struct change){.table = op->table, .key = op->key, .before = before};
     op->effects = (struct effects){.n_arms = 0};
     if (before.p) TRY(check_stored(c, op, before));
@@ -242,6 +246,7 @@ sheaf_rc write_throttle(struct core *core, struct ctx *c, const struct write_op 
                         bool is_transaction)
 {
     const struct table *t = op->table;
+    assert(t);
     double own = 0;
     for (uint32_t i = 0; i < op->effects.n_arms; i++) {
         const struct effect_arm *arm = &op->effects.arms[i];

@@ -3,9 +3,10 @@
  *
  * Layer rule: internal to core.
  *
- *      request ─write_compile→ programs ─write_bind→ key ─write_judge→ after image ─write_plan→ effects
+ *      request ─write_compile→ programs ─write_bind→ key ─write_judge→ after image
+ *              ─write_plan→ effects
  *
- * write_compile needs no table; write_bind the table; write_judge and write_plan the item as it was.
+ * write_compile needs no table; write_bind the table; write_judge and write_plan the item before.
  * The last two are pure functions of what the transaction read, so an attempt that is replayed
  * repeats them.
  *
@@ -64,7 +65,7 @@ SHEAF_NODISCARD sheaf_rc write_metrics(struct ctx *c, const struct write_op *op,
                                        struct core_metrics *out);
 void write_done(struct write_op *op);
 
-/* Looks the table up and guards its schema; in one section, as table.h asks. A counted reference. */
+/* Looks the table up and guards its schema; in one section, as table.h asks. Counted. */
 SHEAF_NODISCARD sheaf_rc write_find_table(struct core *core, struct ctx *c, sheaf_txn *txn,
                                           span name, struct table **table_out);
 
@@ -77,5 +78,9 @@ struct write_alone {
     struct core_write_outcome out; /* also of a write that its condition refused */
 };
 SHEAF_NODISCARD sheaf_rc write_alone(struct core *core, struct ctx *c, struct write_alone *a);
+
+/* TransactionCanceledException, with the code of each action's reason. */
+SHEAF_NODISCARD sheaf_rc write_cancelled(struct ctx *c, const struct core_written *written,
+                                         uint32_t n_written);
 
 #endif

@@ -97,6 +97,7 @@ static sheaf_rc fill_outcome(struct alone *s)
 {
     struct write_alone *a = s->a;
     struct capacity k;
+    assert(a->op.table);
     TRY(capacity_init(&s->c, &k, a->capacity, 1, true));
     TRY(capacity_reserve(&s->c, &k, a->op.table));
     capacity_add_effects(&k, a->op.table, &a->op.effects, false);

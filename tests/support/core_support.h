@@ -3,7 +3,7 @@
  *
  *      struct core_test t;
  *      core_test_init(&t, NULL);
- *      test_table(t.core, "T", "PK:S", "SK:S", "gsi1(GPK:S|GSK:N) ALL; local lsi1(PK:S|L:S) KEYS_ONLY");
+ *      test_table(t.core, "T", "PK:S", "SK:S", "g(GPK:S|GSK:N) ALL; local l(PK:S|L:S) KEYS_ONLY");
  *      test_put(&t, "T", "{PK: 'a', SK: 'b', GPK: 'x', GSK: 7}");
  *      … test_get(&t, "T", "{PK: 'a', SK: 'b'}") is "{GPK: 'x', …}" (tests/support/doc.h)
  *      core_test_deinit(&t);
@@ -32,8 +32,8 @@ void core_test_init_on(struct core_test *t, sheaf_engine *engine,
                        const struct core_options *options);
 void core_test_deinit(struct core_test *t);
 
-/* Installs a table directly, without CreateTable's checks. hash and range: "NAME:TYPE", range may be
- * NULL. indexes (may be NULL), separated by ';':
+/* Installs a table directly, without CreateTable's checks. hash and range: "NAME:TYPE", range may
+ * be NULL. indexes (may be NULL), separated by ';':
  *
  *      [local] name(hash:T[, hash:T …][| range:T …]) ALL | KEYS_ONLY | INCLUDE a, b
  *

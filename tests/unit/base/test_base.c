@@ -62,6 +62,28 @@ static void test_arena__rewinds_to_a_mark(void **state)
     arena_deinit(&a);
 }
 
+static void test_arena__begins_in_the_callers_room(void **state)
+{
+    (void)state;
+    _Alignas(16) uint8_t room[256];
+    struct arena a;
+    uint64_t before = mem_count();
+    arena_init_in(&a, room, sizeof room, 1 << 20);
+    for (int round = 0; round < 3; round++) {
+        uint8_t *p = arena_alloc(&a, 200);
+        assert_true(p >= room && p + 200 <= room + sizeof room);
+        assert_int_equal(mem_count(), before);
+        arena_reset(&a);
+    }
+    assert_non_null(arena_alloc(&a, 200));
+    uint8_t *far = arena_alloc(&a, 200);
+    assert_true(far < room || far >= room + sizeof room);
+    assert_int_equal(mem_count(), before + 1);
+    arena_deinit(&a);
+    assert_ptr_equal(arena_alloc(&a, 16), room);
+    arena_deinit(&a);
+}
+
 static void test_arena__every_failed_allocation_is_null(void **state)
 {
     (void)state;
@@ -203,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_arena__keeps_its_ceiling),
         cmocka_unit_test(test_arena__aligns_after_bytes),
         cmocka_unit_test(test_arena__rewinds_to_a_mark),
+        cmocka_unit_test(test_arena__begins_in_the_callers_room),
         cmocka_unit_test(test_arena__every_failed_allocation_is_null),
         cmocka_unit_test(test_buf__stops_at_max_and_stays_failed),
         cmocka_unit_test(test_err__cuts_long_messages_at_a_character),

@@ -9,7 +9,6 @@
 #define DYNALITE_BATCH_GET "dynalite test/batchGetItem.js"
 #define PARITY_BATCH_GET "dynamodb-conformance error-messages/batchGetItem"
 #define PARITY_TRANSACT_GET "dynamodb-conformance captures, transact-get-empty-transact-items"
-#define DYNALITE_CODE "dynalite db/index.js"
 #define WRITE_TESTS "as PutItem, Alternator test_limits.py"
 
 #define NO_MATCH "The provided key element does not match the schema"
@@ -298,6 +297,212 @@ static void test_get_item__survives_failing_allocations(void **state)
     }
 }
 
+/* ---- BatchGetItem and TransactGetItems ---- */
+
+static struct core_items_outcome many;
+
+static sheaf_rc send_many(const struct req *reqs, uint32_t n, bool is_transaction,
+                          enum core_capacity_mode capacity)
+{
+    struct core_get *gets = ARENA_ARRAY(&t.arena, struct core_get, n + 1);
+    assert_non_null(gets);
+    for (uint32_t i = 0; i < n; i++) {
+        gets[i] = get_of(&reqs[i]);
+        bool is_like = i > 0 && reqs[i].projection == reqs[i - 1].projection && !reqs[i].names;
+        if (is_like) gets[i].env = gets[i - 1].env, gets[i].projection = gets[i - 1].projection;
+    }
+    err_clear(&t.err);
+    struct core_multi_get q = {gets, n, is_transaction, capacity};
+    return core_multi_get(t.core, &t.ctx, &q, &many);
+}
+
+static const char *many_text(void)
+{
+    struct buf b;
+    buf_init(&b, &t.arena, 1 << 20);
+    for (uint32_t i = 0; i < many.n; i++)
+        buf_printf(&b, "%s%s", i ? " " : "", test_text(&t, many.items[i]));
+    buf_put_u8(&b, 0);
+    return (const char *)b.p;
+}
+
+static void test_multi_get__answers_in_the_order_asked(void **state)
+{
+    (void)state;
+    test_put(&t, "T", "{PK: 'a', SK: '1', v: 1}");
+    test_put(&t, "T", "{PK: 'a', SK: '2', v: 2}");
+    test_put(&t, "H", "{a: 'x', v: 3, w: 4}");
+    const struct req reqs[] = {{.table = "H", .key = "{a: 'x'}", .projection = "w"},
+                               {.key = "{PK: 'a', SK: '2'}"},
+                               {.key = "{PK: 'none', SK: '2'}"},
+                               {.key = "{PK: 'a', SK: '1'}", .is_consistent = true}};
+    for (int is_transaction = 0; is_transaction < 2; is_transaction++) {
+        assert_ok(send_many(reqs, 4, is_transaction, CORE_CAPACITY_INDEXES));
+        assert_string_equal(many_text(),
+                            "{w: 4} {PK: 'a', SK: '2', v: 2} - {PK: 'a', SK: '1', v: 1}");
+        assert_int_equal(many.n_unprocessed, 0);
+        assert_null(many.written);
+        assert_true(many.position > 0);
+        assert_int_equal(many.n_capacity, 2);
+        assert_span(many.capacity[0].table, "H");
+        assert_span(many.capacity[1].table, "T");
+        assert_true(many.capacity[0].units == (is_transaction ? 2 : 0.5));
+        assert_true(many.capacity[1].units == (is_transaction ? 6 : 2));
+        assert_int_equal(many.capacity[1].n_arms, 1);
+    }
+}
+
+static void test_batch_get__rounds_each_item(void **state)
+{
+    (void)state;
+    put_sized("T", "1", 4097);
+    put_sized("T", "2", 100);
+    const struct req reqs[] = {{.key = "{PK: 'p', SK: '1'}"}, {.key = "{PK: 'p', SK: '2'}"}};
+    assert_ok(send_many(reqs, 2, false, CORE_CAPACITY_TOTAL));
+    assert_true(many.capacity[0].units == 1.5);
+    assert_ok(send_many(reqs, 2, true, CORE_CAPACITY_TOTAL));
+    assert_true(many.capacity[0].units == 6);
+}
+
+static struct req *sized_reqs(uint32_t n, uint32_t bytes)
+{
+    struct req *reqs = ARENA_ARRAY(&t.arena, struct req, n);
+    assert_non_null(reqs);
+    for (uint32_t i = 0; i < n; i++) {
+        char sort[16], *key = arena_alloc(&t.arena, 64);
+        sprintf(sort, "%03u", i);
+        sprintf(key, "{PK: 'p', SK: '%s'}", sort);
+        if (bytes) put_sized("T", sort, bytes - 2);
+        reqs[i] = (struct req){.key = key};
+    }
+    return reqs;
+}
+
+static void test_batch_get__returns_16_mb_and_the_rest_later(void **state)
+{
+    (void)state;
+    struct req *reqs = sized_reqs(50, 400000);
+    assert_ok(send_many(reqs, 50, false, CORE_CAPACITY_TOTAL));
+    uint32_t n_there = (16 << 20) / 400000, n_found = 0;
+    for (uint32_t i = 0; i < 50; i++) n_found += many.items[i].p != NULL;
+    assert_int_equal(n_found, n_there);
+    assert_int_equal(many.n_unprocessed, 50 - n_there);
+    for (uint32_t i = 0; i < many.n_unprocessed; i++) {
+        assert_int_equal(many.unprocessed[i], n_there + i);
+        assert_null(many.items[n_there + i].p);
+    }
+    assert_true(many.capacity[0].units == n_there * 49.0);
+    assert_rc(send_many(reqs, 11, true, CORE_CAPACITY_TOTAL), SHEAF_VALIDATION);
+    assert_ok(send_many(reqs, 10, true, CORE_CAPACITY_TOTAL));
+}
+
+static void test_multi_get__refuses_in_aws_words(void **state)
+{
+    (void)state;
+    struct req *full = sized_reqs(101, 0);
+    const struct req twice[] = {{.table = "none", .key = "{PK: 'a', SK: '1'}"},
+                                {.table = "none", .key = "{PK: 'b', SK: '1'}"},
+                                {.table = "none", .key = "{PK: 'a', SK: '1'}"}};
+    const struct req missing[] = {{.key = "{PK: 'a', SK: '1'}"},
+                                  {.table = "none", .key = "{a: 'x'}"}};
+    const struct req unlike[] = {{.key = "{PK: 'a', SK: '1'}"}, {.key = "{PK: 'a', SK: 1}"}};
+    const struct req empty[] = {{.key = "{PK: 'a', SK: 1}"}, {.key = "{PK: 'a', SK: ''}"}};
+    const struct req unused[] = {
+        {.table = "none", .key = "{a: 'x'}", .projection = "a", .names = "{'#a': 'b'}"}};
+    const struct {
+        const struct req *reqs;
+        uint32_t n;
+        bool is_transaction;
+        sheaf_rc rc;
+        const char *message, *source;
+    } rows[] = {
+        {full, 0, false, SHEAF_VALIDATION,
+         "The requestItems parameter is required for BatchGetItem", PARITY_BATCH_GET},
+        {full, 100, false, SHEAF_OK, "", DYNALITE_BATCH_GET},
+        {full, 101, false, SHEAF_VALIDATION, "Too many items requested for the BatchGetItem call",
+         DYNALITE_BATCH_GET},
+        {full, 0, true, SHEAF_VALIDATION,
+         "1 validation error detected: Value '[]' at 'transactItems' failed to satisfy constraint: "
+         "Member must have length greater than or equal to 1",
+         PARITY_TRANSACT_GET},
+        {full, 100, true, SHEAF_OK, "", PARITY_TRANSACT_GET},
+        {full, 101, true, SHEAF_VALIDATION,
+         "1 validation error detected: Value at 'transactItems' failed to satisfy constraint: "
+         "Member "
+         "must have length less than or equal to 100",
+         UNVERIFIED},
+        {twice, 2, false, SHEAF_RESOURCE_NOT_FOUND, "Requested resource not found",
+         PARITY_BATCH_GET},
+        {twice, 3, false, SHEAF_VALIDATION, "Provided list of item keys contains duplicates",
+         PARITY_BATCH_GET},
+        {twice, 3, true, SHEAF_VALIDATION,
+         "Transaction request cannot include multiple operations on one item", PARITY},
+        {missing, 2, false, SHEAF_RESOURCE_NOT_FOUND, "Requested resource not found",
+         PARITY_BATCH_GET},
+        {missing, 2, true, SHEAF_RESOURCE_NOT_FOUND, "Requested resource not found", PARITY},
+        {unlike, 2, false, SHEAF_VALIDATION, NO_MATCH, DYNALITE_BATCH_GET},
+        {unlike, 2, true, SHEAF_TRANSACTION_CANCELED,
+         "Transaction cancelled, please refer cancellation reasons for specific reasons [None, "
+         "ValidationError]",
+         PARITY},
+        {empty, 2, true, SHEAF_VALIDATION, NOT_VALID EMPTY_KEY "string value. Key: SK", UNVERIFIED},
+        {unused, 1, false, SHEAF_VALIDATION,
+         "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a}",
+         DYNALITE_BATCH_GET},
+    };
+    struct sources sources = {0, 0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (send_many(rows[i].reqs, rows[i].n, rows[i].is_transaction, CORE_CAPACITY_NONE) !=
+            rows[i].rc)
+            fail_msg("row %zu: rc differs, message \"%s\"", i, t.err.message);
+        assert_string_equal(t.err.message, rows[i].message);
+        if (rows[i].rc) assert_null(many.items);
+        if (rows[i].rc == SHEAF_TRANSACTION_CANCELED) {
+            assert_int_equal(many.n, 2);
+            assert_int_equal(many.written[0].rc, SHEAF_OK);
+            assert_int_equal(many.written[1].rc, SHEAF_VALIDATION);
+            assert_string_equal(many.written[1].message, NO_MATCH);
+        }
+        sources_count(&sources, rows[i].source);
+    }
+    sources_print(&sources, "BatchGetItem and TransactGetItems");
+}
+
+static void test_multi_get__survives_failing_allocations(void **state)
+{
+    (void)state;
+    test_put(&t, "T", "{PK: 'a', SK: '1', v: 1}");
+    test_put(&t, "H", "{a: 'x', v: 3, w: 4}");
+    struct core_get gets[] = {get_of(GET(.table = "H", .key = "{a: 'x'}", .projection = "w")),
+                              get_of(GET(.key = "{PK: 'a', SK: '1'}")),
+                              get_of(GET(.key = "{PK: 'a', SK: 1}"))};
+    for (int kind = 0; kind < 3; kind++) {
+        struct core_multi_get q = {gets, kind == 2 ? 3 : 2, kind > 0, CORE_CAPACITY_INDEXES};
+        sheaf_rc want = kind == 2 ? SHEAF_TRANSACTION_CANCELED : SHEAF_OK;
+        for (uint64_t nth = 1;; nth++) {
+            struct arena arena;
+            arena_init(&arena, 1 << 20);
+            struct ctx c = {&arena, &t.err};
+            mem_fail_at(nth, false);
+            sheaf_rc rc = core_multi_get(t.core, &c, &q, &many);
+            mem_fail_at(0, false);
+            arena_deinit(&arena);
+            if (rc == want) break;
+            assert_int_equal(rc, SHEAF_NOMEM);
+            assert_true(nth < 200);
+        }
+        for (size_t ceiling = 0;; ceiling += 64) {
+            struct arena arena;
+            arena_init(&arena, ceiling);
+            struct ctx c = {&arena, &t.err};
+            sheaf_rc rc = core_multi_get(t.core, &c, &q, &many);
+            arena_deinit(&arena);
+            if (rc == want) break;
+            assert_int_equal(rc, SHEAF_NOMEM);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +513,11 @@ int main(void)
         CASE(test_get_item__refuses_in_aws_words),
         CASE(test_get_item__reports_damage_and_never_returns_it),
         CASE(test_get_item__survives_failing_allocations),
+        CASE(test_multi_get__answers_in_the_order_asked),
+        CASE(test_batch_get__rounds_each_item),
+        CASE(test_batch_get__returns_16_mb_and_the_rest_later),
+        CASE(test_multi_get__refuses_in_aws_words),
+        CASE(test_multi_get__survives_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
