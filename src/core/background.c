@@ -4,6 +4,7 @@
  * Know before editing: a round goes on after a failure of one part or one table, so that a damaged
  * table does not stop the others; the first failure is what it answers. */
 #include "core/background.h"
+#include "core/gauges.h"
 #include "core/token.h"
 
 #include <assert.h>
@@ -13,7 +14,8 @@ enum {
     TOKEN_ROWS = 2000, /* walked in one round */
     TOKEN_BATCH = 100, /* deleted in one transaction */
     TOKEN_MEMORY = 1 << 20,
-    BACKFILL_ITEMS = 1000
+    BACKFILL_ITEMS = 1000,
+    GAUGE_ROWS = 1000 /* statistics looked at per table */
 };
 /* A walk over the tokens begins at most this often: they live ten times as long. */
 #define TOKEN_WALK_US (INT64_C(60) * 1000000)
@@ -155,6 +157,9 @@ static sheaf_rc run_round(struct core *core, struct core_background *did, sheaf_
     if (first == SHEAF_OK) first = rc;
     rc = backfill_round(core, BACKFILL_ITEMS, &did->backfilled, &has_more,
                         first == SHEAF_OK ? err : &other);
+    if (first == SHEAF_OK) first = rc;
+    did->has_more = did->has_more || has_more;
+    rc = gauges_round(core, GAUGE_ROWS, &has_more, first == SHEAF_OK ? err : &other);
     if (first == SHEAF_OK) first = rc;
     did->has_more = did->has_more || has_more;
     return first;

@@ -42,6 +42,7 @@ sheaf_rc read_compile(struct ctx *c, struct read_op *op, const struct core_get *
 sheaf_rc read_bind(struct core *core, struct ctx *c, struct read_op *op, struct table *t)
 {
     val key = item_map(op->q->key);
+    assert(t && t != op->table);
     read_done(op);
     op->table = t;
     TRY(keys_check(c, t, key, KEYS_IN_KEY));
@@ -63,6 +64,7 @@ sheaf_rc read_take(struct ctx *c, const struct read_op *op, span stored, span *i
                    uint32_t *bytes_out)
 {
     const struct table *t = op->table;
+    assert(t);
     *item_out = SPAN_NONE;
     *bytes_out = 0;
     if (!stored.p) return SHEAF_OK;

@@ -133,6 +133,7 @@ sheaf_rc table_encode(struct ctx *c, const struct table *t, span *item_out)
 struct row {
     struct arena *arena;
     bool is_bad;
+    bool is_out; /* of memory, which is no damage; is_bad too */
 };
 
 static span get_s(struct row *r, val m, const char *name)
@@ -140,7 +141,7 @@ static span get_s(struct row *r, val m, const char *name)
     val v = val_find(m, span_cstr(name));
     if (val_type(v) != VAL_S && val_type(v) != VAL_B) return SPAN_NONE;
     span s = arena_dup(r->arena, val_bytes(v));
-    if (!s.p) r->is_bad = true;
+    if (!s.p) r->is_bad = r->is_out = true;
     return s;
 }
 
@@ -199,11 +200,12 @@ static void get_include(struct row *r, val m, struct core_index_def *def)
     if (r->is_bad) return;
     uint32_t n = val_count(list);
     span *include = ARENA_ARRAY(r->arena, span, n + 1);
-    if (!include) r->is_bad = true;
+    if (!include) r->is_bad = r->is_out = true;
     for (uint32_t i = 0; i < n && !r->is_bad; i++) {
         val v = val_at(list, i);
         if (val_type(v) == VAL_S) include[i] = arena_dup(r->arena, val_bytes(v));
         if (!include[i].p) r->is_bad = true;
+        if (!include[i].p && val_type(v) == VAL_S) r->is_out = true;
     }
     def->include = include;
     def->n_include = n;
@@ -232,7 +234,7 @@ static void get_indexes(struct row *r, val m, struct table *t)
     if (r->is_bad) return;
     t->n_indexes = val_count(list);
     t->indexes = ARENA_ARRAY(r->arena, struct table_index, t->n_indexes + 1);
-    if (!t->indexes) r->is_bad = true;
+    if (!t->indexes) r->is_bad = r->is_out = true;
     for (uint32_t i = 0; i < t->n_indexes && !r->is_bad; i++) {
         val x = map_at(r, list, i);
         if (!r->is_bad) get_index(r, x, &t->indexes[i]);
@@ -246,7 +248,7 @@ static void get_streams(struct row *r, val m, struct table *t)
     if (r->is_bad) return;
     t->n_streams = val_count(list);
     t->streams = ARENA_ARRAY(r->arena, struct table_stream, t->n_streams + 1);
-    if (!t->streams) r->is_bad = true;
+    if (!t->streams) r->is_bad = r->is_out = true;
     for (uint32_t i = 0; i < t->n_streams && !r->is_bad; i++) {
         val s = map_at(r, list, i);
         if (r->is_bad) return;
@@ -264,7 +266,7 @@ static void get_definitions(struct row *r, val m, struct table *t)
     if (r->is_bad) return;
     struct core_key *keys = ARENA_ARRAY(r->arena, struct core_key, val_count(list) + 1);
     if (!keys) {
-        r->is_bad = true;
+        r->is_bad = r->is_out = true;
         return;
     }
     t->n_definitions = get_keys(r, m, "definitions", keys, val_count(list));
@@ -302,12 +304,14 @@ sheaf_rc table_decode(span item, struct table **table_out, sheaf_error *err)
     TRY(item_check(item, err));
     struct table *t = table_new();
     if (!t) return err_nomem(err);
-    struct row r = {&t->arena, false};
+    struct row r = {.arena = &t->arena};
     get_table(&r, item_map(item), t);
     t->gauges = r.is_bad ? NULL : gauges_new();
     if (r.is_bad || !t->gauges) {
+        bool is_damaged = r.is_bad && !r.is_out;
         table_unref(t);
-        return err_set(err, SHEAF_CORRUPT, "a row of the catalog is damaged, or memory is out");
+        if (!is_damaged) return err_nomem(err);
+        return err_set(err, SHEAF_CORRUPT, "a row of the catalog is damaged");
     }
     *table_out = t;
     return SHEAF_OK;

@@ -369,7 +369,7 @@ static struct req *sized_reqs(uint32_t n, uint32_t bytes)
     struct req *reqs = ARENA_ARRAY(&t.arena, struct req, n);
     assert_non_null(reqs);
     for (uint32_t i = 0; i < n; i++) {
-        char sort[8], *key = arena_alloc(&t.arena, 64);
+        char sort[16], *key = arena_alloc(&t.arena, 64);
         sprintf(sort, "%03u", i);
         sprintf(key, "{PK: 'p', SK: '%s'}", sort);
         if (bytes) put_sized("T", sort, bytes - 2);
