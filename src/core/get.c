@@ -1,7 +1,7 @@
 /* Turns GetItem into one read of the engine: request → key → stored bytes → item in the arena.
  *
- * Know before editing: there is no transaction here. One latest value is linearizable by itself; the
- * position is taken after the read, so that it covers whatever the read may have seen. */
+ * Know before editing: there is no transaction here. One latest value is linearizable by itself;
+ * the position is taken after the read, so that it covers whatever the read may have seen. */
 #include "core/read.h"
 
 #include <assert.h>

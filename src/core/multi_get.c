@@ -1,8 +1,9 @@
-/* Turns BatchGetItem and TransactGetItems into many reads: of the newest values one by one, or all of
- * one snapshot.
+/* Turns BatchGetItem and TransactGetItems into many reads: of the newest values one by one, or all
+ * of one snapshot.
  *
- * Know before editing: the keys of one table come one after the other with the same expressions, so a
- * get that shares its predecessor's placeholders and projection shares what was compiled of them. */
+ * Know before editing: the keys of one table come one after the other with the same expressions,
+ * so a get that shares its predecessor's placeholders and projection shares what was compiled of
+ * them. */
 #include "core/read.h"
 #include "core/write.h"
 

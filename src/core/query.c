@@ -119,7 +119,8 @@ static sheaf_rc find_index(struct ctx *c, struct query *s)
     return SHEAF_OK;
 }
 
-/* Values of a condition can be no longer than a key, so that bounds are no longer than engine keys. */
+/* Values of a condition can be no longer than a key, so that bounds are no longer than engine
+ * keys. */
 static sheaf_rc check_sizes(struct ctx *c, const struct query *s)
 {
     const struct expr_key_condition *k = &s->condition;

@@ -1,9 +1,9 @@
 /* Turns a placed Query or Scan into a page: rows of a cursor → filter → items in the arena.
  *
- * Know before editing: a row lives until the cursor moves. It is judged where it is; what goes into
- * the page is copied once, or projected straight into the arena. A page never looks one row further
- * than it returns: when Limit or the size is reached there is a LastEvaluatedKey, though nothing may
- * follow, which is what the service does. */
+ * Know before editing: a row lives until the cursor moves. It is judged where it is; what goes
+ * into the page is copied once, or projected straight into the arena. A page never looks one row
+ * further than it returns: when Limit or the size is reached there is a LastEvaluatedKey, though
+ * nothing may follow, which is what the service does. */
 #include "core/query.h"
 
 #include <assert.h>

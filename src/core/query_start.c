@@ -35,7 +35,8 @@ static sheaf_rc check_attribute(struct ctx *c, val key, const struct expr_key_at
     return n > 0 && n <= max_bytes ? SHEAF_OK : err_validation(c->err, START);
 }
 
-/* The attributes of what is queried; a Scan of the table itself checks them with the table's key. */
+/* The attributes of what is queried; a Scan of the table itself checks them with the table's key.
+ */
 static sheaf_rc check_schema(struct ctx *c, const struct query *s, val key)
 {
     if (s->q->is_scan && !s->index) return SHEAF_OK;

@@ -1,5 +1,5 @@
-/* Scan: everything once, in segments and pages, of tables and indexes; and random collections, queried
- * and scanned in every way, against a naive answer. */
+/* Scan: everything once, in segments and pages, of tables and indexes; and random collections,
+ * queried and scanned in every way, against a naive answer. */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "support/exprs.h"

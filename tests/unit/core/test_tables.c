@@ -1118,6 +1118,42 @@ static void test_schema__changes_under_readers_and_other_changes(void **state)
     assert_int_equal(count_rows(t, SPACE_CATALOG), 0);
 }
 
+struct hammer {
+    struct core *core;
+    _Atomic bool is_over;
+    _Atomic uint64_t entries;
+};
+
+/* Requests without a pause: some thread is in the section all the time. */
+static void *enter_without_pause(void *arg)
+{
+    struct hammer *h = arg;
+    while (!h->is_over) {
+        cat_enter(h->core);
+        for (volatile int i = 0; i < 300; i++) {}
+        cat_leave(h->core);
+        h->entries++;
+    }
+    return NULL;
+}
+
+static void test_schema__changes_get_through_requests_without_a_pause(void **state)
+{
+    struct core_test *t = *state;
+    struct hammer h = {.core = t->core};
+    pthread_t threads[6];
+    for (size_t i = 0; i < COUNT(threads); i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, enter_without_pause, &h), 0);
+    while (h.entries < 1000) {}
+    for (int i = 0; i < 20; i++) {
+        struct core_table_outcome out;
+        create(t, &(struct core_create_table){.table = L("Hard"), .hash = K("p", S)});
+        assert_ok(core_delete_table(t->core, &t->ctx, L("Hard"), &out));
+    }
+    h.is_over = true;
+    for (size_t i = 0; i < COUNT(threads); i++) pthread_join(threads[i], NULL);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -1145,6 +1181,7 @@ int main(void)
         cmocka_unit_test(test_create__fails_cleanly_at_every_allocation),
         cmocka_unit_test(test_delete__fails_cleanly_at_every_allocation),
         T(test_schema__changes_under_readers_and_other_changes),
+        T(test_schema__changes_get_through_requests_without_a_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
