@@ -214,12 +214,13 @@ static uint64_t load_be(const uint8_t *p)
     return x;
 }
 
-/* Spaces on their way out are freed by the next opening at the latest: no leftovers. */
+/* Spaces on their way out are freed by the next opening at the latest: no leftovers. The first number
+ * is the space of statistics to sweep afterwards, which stays in use. */
 static sheaf_rc check_note(struct verify *v, const struct sheaf_row *row)
 {
-    if (row->key.s.n != 12 || row->value.n == 0 || row->value.n % 8)
+    if (row->key.s.n != 12 || row->value.n < 16 || row->value.n % 8)
         return verify_complain(v, "header: a note of spaces to free is damaged");
-    for (size_t at = 0; at < row->value.n; at += 8)
+    for (size_t at = 8; at < row->value.n; at += 8)
         TRY(note_space(v, load_be((const uint8_t *)row->value.p + at)));
     return SHEAF_OK;
 }
