@@ -205,7 +205,7 @@ static void test_throttle__forgets_keys_in_bounded_memory(void **state)
     assert_ok(throttle_write(t.core, tab, NULL, key, 1000, NULL));
     uint64_t before = mem_count();
     for (int i = 1; i < 50000; i++) {
-        char digits[8];
+        char digits[16];
         snprintf(digits, sizeof digits, "%05d", i);
         memcpy(bytes + key.n - 5, digits, 5);
         if (i % 1000 == 0) clock_manual_advance(&hands, 1000); /* 50 ms in all */
@@ -422,6 +422,23 @@ static void test_lag__shows_a_write_when_it_is_old_enough(void **state)
     assert_int_equal(rows_seen("gsi"), 3); /* nobody came by in between */
 }
 
+static void test_lag__works_on_rocks(void **state)
+{
+    char directory[] = "/tmp/sheaf-lag-XXXXXX", command[64];
+    sheaf_engine *engine;
+    assert_non_null(mkdtemp(directory));
+    core_test_deinit(&t);
+    assert_ok(sheaf_engine_open_rocks(directory, NULL, &engine, NULL));
+    core_test_init_on(&t, engine,
+                      &(struct core_options){.clock = &hands.base, .gsi_lag_ms = LAG_MS});
+    test_table(t.core, "T", "PK:S", "SK:N", "gsi(G:S) ALL; local lsi(PK:S|L:S) ALL");
+    test_lag__shows_a_write_when_it_is_old_enough(state);
+    core_test_deinit(&t);
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    assert_int_equal(system(command), 0);
+    setup_lag(state);
+}
+
 static void test_lag__is_off_by_default(void **state)
 {
     (void)state;
@@ -603,6 +620,7 @@ int main(void)
         FAULTS(test_faults__refuse_other_codes),
         FAULTS(test_faults__are_counted_once_by_threads),
         LAG(test_lag__shows_a_write_when_it_is_old_enough),
+        LAG(test_lag__works_on_rocks),
         LAG(test_lag__is_off_by_default),
         LAG(test_lag__goes_for_queries),
         LAG(test_lag__is_never_early_and_at_most_a_step_late),
