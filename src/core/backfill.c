@@ -31,17 +31,28 @@ struct job {
     struct arena *memory; /* of one batch, reset with each */
 };
 
+/* An entry that was added: whoever watches the collections is told after the commit. */
+struct added {
+    sheaf_place place;
+    span key; /* item: the key attributes */
+};
+
 struct batch {
     struct job *job;
     const sheaf_engine_key *keys;
     uint32_t n;
-    struct arena *memory; /* of one attempt */
+    struct arena *memory; /* of one attempt, as everything below */
+    struct table *t;      /* as the attempt saw it, a counted reference */
+    const struct table_index *x;
+    struct added *added;
+    uint32_t n_added;
 };
 
 /* ---- the place in the walk: P ‖ S ---- */
 
 static void set_after(struct job *job, const sheaf_engine_key *key)
 {
+    assert(sheaf_place_space(&key->p) == job->base);
     buf_clear(&job->after);
     buf_put(&job->after, key->p.b, sizeof key->p.b);
     buf_put_span(&job->after, key->s);
@@ -68,29 +79,35 @@ static sheaf_rc add_stats(sheaf_txn *txn, const struct table *t, uint64_t space,
     return eng_add(txn, &key, 2, deltas, err);
 }
 
-static sheaf_rc fill_entry(struct core *core, struct ctx *c, sheaf_txn *txn, const struct table *t,
-                           const struct table_index *x, span item)
+static sheaf_rc fill_entry(struct batch *b, struct ctx *c, sheaf_txn *txn, span item)
 {
+    struct core *core = b->job->core;
+    const struct table *t = b->t;
+    const struct table_index *x = b->x;
     sheaf_engine_key key;
     bool has_entry;
     span stored, value;
     TRY(row_index_key(core, c, t, x, item_map(item), &key, &has_entry));
     if (!has_entry) return SHEAF_OK;
     TRY(eng_get(txn, 1, &key, &stored, c->err));
+    assert(sheaf_place_space(&key.p) == x->space);
     if (stored.p) return SHEAF_OK;
     TRY(row_index_value(c, t, x, item, &value));
     TRY(eng_put(txn, &key, value, c->err));
+    struct added *added = &b->added[b->n_added++];
+    added->place = key.p;
+    TRY(table_key_item(c, t, x, item_map(item), &added->key));
     TRY(add_stats(txn, t, x->space, &key.p, item_size(value), c->err));
     return add_stats(txn, t, x->space, NULL, item_size(value), c->err);
 }
 
-static sheaf_rc fill_item(struct job *job, struct ctx *c, sheaf_txn *txn, const struct table *t,
-                          const struct table_index *x, const sheaf_engine_key *key, span item)
+static sheaf_rc fill_item(struct batch *b, struct ctx *c, sheaf_txn *txn,
+                          const sheaf_engine_key *key, span item)
 {
     TRY(item_check(item, c->err));
-    if (!job->is_ttl) return fill_entry(job->core, c, txn, t, x, item);
-    struct change change = {.table = t, .key = *key, .after = item};
-    return ttl_apply(job->core, c, txn, &change);
+    if (!b->job->is_ttl) return fill_entry(b, c, txn, item);
+    struct change change = {.table = b->t, .key = *key, .after = item};
+    return ttl_apply(b->job->core, c, txn, &change);
 }
 
 /* ---- one batch ---- */
@@ -107,14 +124,15 @@ static bool is_wanted(const struct job *job, const struct table *t,
     return *x_out && (*x_out)->is_backfilling;
 }
 
-static sheaf_rc fill_rows(struct batch *b, struct ctx *c, sheaf_txn *txn, const struct table *t,
-                          const struct table_index *x)
+static sheaf_rc fill_rows(struct batch *b, struct ctx *c, sheaf_txn *txn)
 {
+    assert(b->n > 0 && b->n <= BATCH_ROWS && (b->x != NULL) == !b->job->is_ttl);
     span *items = ARENA_ARRAY(c->arena, span, b->n);
-    if (!items) return err_nomem(c->err);
+    b->added = ARENA_ARRAY(c->arena, struct added, b->n);
+    if (!items || !b->added) return err_nomem(c->err);
     TRY(eng_get(txn, b->n, b->keys, items, c->err));
     for (uint32_t i = 0; i < b->n; i++)
-        if (items[i].p) TRY(fill_item(b->job, c, txn, t, x, &b->keys[i], items[i]));
+        if (items[i].p) TRY(fill_item(b, c, txn, &b->keys[i], items[i]));
     return SHEAF_OK;
 }
 
@@ -122,25 +140,30 @@ static sheaf_rc fill_body(void *ctx, sheaf_txn *txn, sheaf_error *err)
 {
     struct batch *b = ctx;
     struct core *core = b->job->core;
-    const struct table_index *x;
-    arena_reset(b->memory);
     struct ctx c = {b->memory, err};
+    arena_reset(b->memory);
+    table_unref(b->t);
+    b->n_added = 0;
     cat_enter(core);
-    struct table *t = cat_find_entered(core, b->job->name);
-    bool is_there = is_wanted(b->job, t, &x);
-    sheaf_rc rc = is_there ? eng_guard(txn, &t->catalog_key, err) : SHEAF_OK;
+    b->t = cat_find_entered(core, b->job->name);
+    bool is_there = is_wanted(b->job, b->t, &b->x);
+    sheaf_rc rc = is_there ? eng_guard(txn, &b->t->catalog_key, err) : SHEAF_OK;
     cat_leave(core);
     b->job->is_gone = !is_there;
-    if (rc == SHEAF_OK && is_there) rc = fill_rows(b, &c, txn, t, x);
-    table_unref(t);
-    return rc;
+    return rc == SHEAF_OK && is_there ? fill_rows(b, &c, txn) : rc;
 }
 
 static sheaf_rc run_batch(struct batch *b, sheaf_error *err)
 {
     struct core *core = b->job->core;
     struct sheaf_run_options how = {.seed = core_seed(core)};
-    return sheaf_engine_run(core->engine, fill_body, b, &how, NULL, err);
+    assert(!b->t);
+    sheaf_rc rc = sheaf_engine_run(core->engine, fill_body, b, &how, NULL, err);
+    for (uint32_t i = 0; rc == SHEAF_OK && i < b->n_added; i++)
+        gauges_written(core, b->t, b->x->space, &b->added[i].place, item_map(b->added[i].key));
+    table_unref(b->t);
+    b->t = NULL;
+    return rc;
 }
 
 /* A batch that writers keep disturbing, or that is too large for the engine, goes row by row. A
@@ -175,6 +198,7 @@ static sheaf_rc read_keys(struct job *job, struct ctx *c, uint32_t max, sheaf_en
     struct sheaf_walk walk = {.space = job->base, .max_rows = max, .max_bytes = BATCH_BYTES};
     sheaf_rc rc;
     *n_out = 0;
+    assert(max > 0 && max <= BATCH_ROWS);
     if (get_after(job, &after)) walk.after = &after;
     TRY(eng_begin(job->core->engine, SHEAF_TXN_SNAPSHOT, &txn, c->err));
     TRY_OUT(eng_walk(txn, &walk, &cursor, c->err));
@@ -197,7 +221,7 @@ static sheaf_rc step(struct job *job, struct arena *attempt, uint32_t max, uint3
 {
     sheaf_engine_key keys[BATCH_ROWS];
     struct ctx c = {job->memory, err};
-    struct batch b = {job, keys, 0, attempt};
+    struct batch b = {.job = job, .keys = keys, .memory = attempt};
     *did_out = 0;
     arena_reset(job->memory);
     TRY(read_keys(job, &c, max < BATCH_ROWS ? max : BATCH_ROWS, keys, &b.n));
@@ -241,6 +265,7 @@ static sheaf_rc note_entered(struct job *job, struct table *t, sheaf_error *err)
         return SHEAF_OK;
     }
     TRY(table_copy(t, &next, err));
+    assert(job->is_ttl || (x && next->indexes[x - t->indexes].space == job->space));
     bool is_noted =
         job->is_ttl ? note_ttl(job, next) : note_index(job, next, &next->indexes[x - t->indexes]);
     sheaf_rc rc = is_noted ? cat_install(job->core, t, next, NULL, err) : err_nomem(err);
@@ -270,6 +295,7 @@ static sheaf_rc run_job(struct job *job, uint32_t max, uint64_t *did, sheaf_erro
     while (rc == SHEAF_OK && left > 0 && !job->is_ended && !job->is_gone) {
         uint32_t n;
         rc = step(job, &attempt, left, &n, err);
+        assert(n <= left);
         left -= n;
     }
     arena_deinit(&attempt);
@@ -283,6 +309,7 @@ static sheaf_rc run_job(struct job *job, uint32_t max, uint64_t *did, sheaf_erro
 /* The first walk of a table that is not at its end. */
 static bool find_job(const struct table *t, struct job *job)
 {
+    assert(job->after.n == 0 && !job->is_ttl);
     job->name = t->name;
     job->number = t->number;
     job->base = t->space;

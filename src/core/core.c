@@ -86,6 +86,18 @@ static void deinit(struct core *core)
     mem_free(core);
 }
 
+/* Who changes a schema goes before readers that come later; as a reader never enters twice, that is
+ * safe. By default readers go first, and requests that come without a pause keep every schema change
+ * waiting for ever. */
+static void init_catalog_lock(struct core *core)
+{
+    pthread_rwlockattr_t how;
+    pthread_rwlockattr_init(&how);
+    pthread_rwlockattr_setkind_np(&how, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&core->catalog_lock, &how);
+    pthread_rwlockattr_destroy(&how);
+}
+
 sheaf_rc core_open(sheaf_engine *engine, const struct core_options *options, struct core **core_out,
                    sheaf_error *err)
 {
@@ -103,7 +115,7 @@ sheaf_rc core_open(sheaf_engine *engine, const struct core_options *options, str
     core->max_collection_bytes =
         o->max_collection_bytes ? o->max_collection_bytes : UINT64_C(10) << 30;
     core->seed = o->seed ? o->seed : (uint64_t)core_now_us(core);
-    pthread_rwlock_init(&core->catalog_lock, NULL);
+    init_catalog_lock(core);
     pthread_mutex_init(&core->background, NULL);
     sheaf_rc rc;
     TRY_OUT(copy_region(core, o->region, err));

@@ -1,7 +1,7 @@
 /* Turns GetItem into one read of the engine: request → key → stored bytes → item in the arena.
  *
- * Know before editing: there is no transaction here. One latest value is linearizable by itself; the
- * position is taken after the read, so that it covers whatever the read may have seen. */
+ * Know before editing: there is no transaction here. One latest value is linearizable by itself;
+ * the position is taken after the read, so that it covers whatever the read may have seen. */
 #include "core/read.h"
 
 #include <assert.h>
@@ -42,6 +42,7 @@ sheaf_rc read_compile(struct ctx *c, struct read_op *op, const struct core_get *
 sheaf_rc read_bind(struct core *core, struct ctx *c, struct read_op *op, struct table *t)
 {
     val key = item_map(op->q->key);
+    assert(t && t != op->table);
     read_done(op);
     op->table = t;
     TRY(keys_check(c, t, key, KEYS_IN_KEY));
@@ -63,6 +64,7 @@ sheaf_rc read_take(struct ctx *c, const struct read_op *op, span stored, span *i
                    uint32_t *bytes_out)
 {
     const struct table *t = op->table;
+    assert(t);
     *item_out = SPAN_NONE;
     *bytes_out = 0;
     if (!stored.p) return SHEAF_OK;

@@ -26,23 +26,37 @@ static sheaf_rc mismatch(struct ctx *c)
 
 /* ---- the table's key ---- */
 
-static sheaf_rc check_empty(struct ctx *c, const struct core_key *k, val item)
+/* The two attributes are looked up once; range is absent where the schema has none. */
+struct pair {
+    val hash, range;
+};
+
+static struct pair pair_of(const struct table *t, val item)
 {
-    val v = val_find(item, k->name);
+    return (struct pair){table_hash_of(t, item), table_range_of(t, item)};
+}
+
+static sheaf_rc check_empty(struct ctx *c, const struct core_key *k, val v)
+{
     if (val_is_absent(v) || !is_empty(v)) return SHEAF_OK;
     return err_validation(c->err, NOT_VALID EMPTY_VALUE " Key: %.*s", kind_of_empty(v),
                           SPAN_ARG(k->name));
 }
 
-sheaf_rc keys_check_empty(struct ctx *c, const struct table *t, val item)
+static sheaf_rc check_both_empty(struct ctx *c, const struct table *t, const struct pair *p)
 {
-    TRY(check_empty(c, &t->hash, item));
-    return t->has_range ? check_empty(c, &t->range, item) : SHEAF_OK;
+    TRY(check_empty(c, &t->hash, p->hash));
+    return check_empty(c, &t->range, p->range);
 }
 
-static sheaf_rc check_type(struct ctx *c, const struct core_key *k, val item, enum keys_in in)
+sheaf_rc keys_check_empty(struct ctx *c, const struct table *t, val item)
 {
-    val v = val_find(item, k->name);
+    struct pair p = pair_of(t, item);
+    return check_both_empty(c, t, &p);
+}
+
+static sheaf_rc check_type(struct ctx *c, const struct core_key *k, val v, enum keys_in in)
+{
     if (val_type(v) == k->type) return SHEAF_OK;
     if (in != KEYS_IN_ITEM) return mismatch(c);
     if (val_is_absent(v))
@@ -70,19 +84,33 @@ static sheaf_rc check_range_size(struct ctx *c, val v)
         LIMIT_SORT_KEY_BYTES);
 }
 
+static sheaf_rc check_schema(struct ctx *c, const struct table *t, const struct pair *p,
+                             enum keys_in in)
+{
+    TRY(check_type(c, &t->hash, p->hash, in));
+    if (t->has_range) TRY(check_type(c, &t->range, p->range, in));
+    TRY(check_hash_size(c, p->hash));
+    return t->has_range ? check_range_size(c, p->range) : SHEAF_OK;
+}
+
+static bool has_surplus(const struct table *t, val item, enum keys_in in)
+{
+    return in == KEYS_IN_KEY && val_count(item) != (t->has_range ? 2 : 1);
+}
+
 sheaf_rc keys_check_schema(struct ctx *c, const struct table *t, val item, enum keys_in in)
 {
-    if (in == KEYS_IN_KEY && val_count(item) != (t->has_range ? 2 : 1)) return mismatch(c);
-    TRY(check_type(c, &t->hash, item, in));
-    if (t->has_range) TRY(check_type(c, &t->range, item, in));
-    TRY(check_hash_size(c, table_hash_of(t, item)));
-    return t->has_range ? check_range_size(c, table_range_of(t, item)) : SHEAF_OK;
+    if (has_surplus(t, item, in)) return mismatch(c);
+    struct pair p = pair_of(t, item);
+    return check_schema(c, t, &p, in);
 }
 
 sheaf_rc keys_check(struct ctx *c, const struct table *t, val item, enum keys_in in)
 {
-    TRY(keys_check_empty(c, t, item));
-    return keys_check_schema(c, t, item, in);
+    struct pair p = pair_of(t, item);
+    TRY(check_both_empty(c, t, &p));
+    if (has_surplus(t, item, in)) return mismatch(c);
+    return check_schema(c, t, &p, in);
 }
 
 /* ---- keys of indexes ---- */

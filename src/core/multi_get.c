@@ -1,8 +1,9 @@
-/* Turns BatchGetItem and TransactGetItems into many reads: of the newest values one by one, or all of
- * one snapshot.
+/* Turns BatchGetItem and TransactGetItems into many reads: of the newest values one by one, or all
+ * of one snapshot.
  *
- * Know before editing: the keys of one table come one after the other with the same expressions, so a
- * get that shares its predecessor's placeholders and projection shares what was compiled of them. */
+ * Know before editing: the keys of one table come one after the other with the same expressions,
+ * so a get that shares its predecessor's placeholders and projection shares what was compiled of
+ * them. */
 #include "core/read.h"
 #include "core/write.h"
 
@@ -107,6 +108,7 @@ static sheaf_rc give_reason(struct multi *m, uint32_t i, sheaf_rc rc)
         return rc;
     }
     span text = arena_dup(m->c->arena, SPAN(m->refusal.message, strlen(m->refusal.message) + 1));
+    assert(m->q->is_transaction && i < m->q->n);
     if (!text.p) return err_nomem(m->c->err);
     m->out->written[i] = (struct core_written){.rc = rc, .message = text.p};
     m->is_cancelled = true;
@@ -186,6 +188,7 @@ static sheaf_rc take_one(struct multi *m, uint32_t i, span stored)
     if (rc != SHEAF_THROUGHPUT_EXCEEDED) return rc;
     arena_rewind(m->c->arena, mark);
     *item = SPAN_NONE;
+    assert(m->out->n_unprocessed <= i);
     m->unprocessed[m->out->n_unprocessed++] = i;
     return SHEAF_OK;
 }

@@ -87,6 +87,7 @@ static void add_keys(struct expr_key_attribute *to, uint32_t *n_out, const struc
 {
     for (uint32_t i = 0; i < n; i++)
         to[i] = (struct expr_key_attribute){keys[i].name, keys[i].type};
+    assert(n <= 4);
     *n_out = n;
 }
 
@@ -102,6 +103,7 @@ static void fill_schema(struct query *s)
 static sheaf_rc find_index(struct ctx *c, struct query *s)
 {
     span name = s->q->index;
+    assert(s->table && !s->index);
     if (!name.p) return SHEAF_OK;
     s->index = table_index(s->table, name);
     if (!s->index)
@@ -117,7 +119,8 @@ static sheaf_rc find_index(struct ctx *c, struct query *s)
     return SHEAF_OK;
 }
 
-/* Values of a condition can be no longer than a key, so that bounds are no longer than engine keys. */
+/* Values of a condition can be no longer than a key, so that bounds are no longer than engine
+ * keys. */
 static sheaf_rc check_sizes(struct ctx *c, const struct query *s)
 {
     const struct expr_key_condition *k = &s->condition;
@@ -140,6 +143,7 @@ static sheaf_rc check_sizes(struct ctx *c, const struct query *s)
 static sheaf_rc compile_condition(struct ctx *c, struct query *s)
 {
     if (s->q->is_scan) return SHEAF_OK;
+    assert(s->schema.n_hash > 0); /* filled already */
     TRY(expr_compile_key_condition(c, s->q->key_condition, s->q->env, &s->schema, &s->condition));
     TRY(expr_env_check_unused(s->q->env, c->err));
     return check_sizes(c, s);
@@ -152,6 +156,7 @@ static uint32_t list_missing(const struct query *s, const struct path *paths, ui
                              struct buf *out)
 {
     uint32_t n_missing = 0;
+    assert(s->index && s->index->def.projection != CORE_PROJECT_ALL);
     for (uint32_t i = 0; i < n; i++) {
         span name = paths[i].steps[0].name;
         bool is_known = row_index_has(s->table, s->index, name);

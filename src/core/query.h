@@ -2,10 +2,10 @@
  *
  * Layer rule: internal to core.
  *
- *      request ─query_plan→ table, index, programs ─query_place→ range or walk ─query_run→ page
+ * request ─query_plan→ table, index, programs ─query_place→ range or walk ─query_run→ page
  *
- * A Query reads one range of one P, a Scan walks a space or a segment of it. Both evaluate rows where
- * the engine has them and copy only what goes into the page.
+ * A Query reads one range of one P, a Scan walks a space or a segment of it. Both evaluate rows
+ * where the engine has them and copy only what goes into the page.
  */
 #ifndef CORE_QUERY_H
 #define CORE_QUERY_H
@@ -44,7 +44,8 @@ static inline uint64_t query_space(const struct query *s)
  * failure query_done gives the table back. */
 SHEAF_NODISCARD sheaf_rc query_plan(struct core *core, struct ctx *c, const struct core_query *q,
                                     struct query *s);
-/* Checks the start key against the schema; before the filter is checked, after the key condition. */
+/* Checks the start key against the schema; before the filter is checked, after the key condition.
+ */
 SHEAF_NODISCARD sheaf_rc query_check_start(struct ctx *c, struct query *s);
 /* Fills range or walk. */
 SHEAF_NODISCARD sheaf_rc query_place(struct ctx *c, struct query *s);

@@ -1,9 +1,9 @@
 /* Turns a placed Query or Scan into a page: rows of a cursor → filter → items in the arena.
  *
- * Know before editing: a row lives until the cursor moves. It is judged where it is; what goes into
- * the page is copied once, or projected straight into the arena. A page never looks one row further
- * than it returns: when Limit or the size is reached there is a LastEvaluatedKey, though nothing may
- * follow, which is what the service does. */
+ * Know before editing: a row lives until the cursor moves. It is judged where it is; what goes
+ * into the page is copied once, or projected straight into the arena. A page never looks one row
+ * further than it returns: when Limit or the size is reached there is a LastEvaluatedKey, though
+ * nothing may follow, which is what the service does. */
 #include "core/query.h"
 
 #include <assert.h>
@@ -57,6 +57,7 @@ static sheaf_rc check_row(struct run *r, const struct sheaf_row *row)
 static sheaf_rc fetch(struct run *r, span entry, span *item_out)
 {
     const struct table *t = r->s->table;
+    assert(r->s->index && r->s->index->def.is_local);
     val map = item_map(entry);
     val hash = table_hash_of(t, map), range = table_range_of(t, map);
     sheaf_engine_key key;
@@ -93,9 +94,11 @@ static sheaf_rc make_room(struct run *r)
 static sheaf_rc keep(struct run *r, span item)
 {
     struct core_page *out = r->out;
+    assert(out->matched < out->scanned);
     out->matched++;
     if (r->s->q->select == CORE_SELECT_COUNT) return SHEAF_OK;
     TRY(make_room(r));
+    assert(out->n < r->cap);
     span *to = &out->items[out->n];
     if (r->s->projection) {
         TRY(expr_project(r->c, r->s->projection, item_map(item), to));
@@ -199,6 +202,7 @@ static sheaf_rc charge(struct run *r)
 
 sheaf_rc query_run(struct ctx *c, struct query *s, struct core_page *out)
 {
+    assert(s->table && out->n == 0);
     struct run r = {.s = s, .c = c, .out = out};
     static span nothing[1]; /* an empty page has items, a count has none */
     if (s->q->select != CORE_SELECT_COUNT) out->items = nothing;

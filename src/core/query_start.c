@@ -35,7 +35,8 @@ static sheaf_rc check_attribute(struct ctx *c, val key, const struct expr_key_at
     return n > 0 && n <= max_bytes ? SHEAF_OK : err_validation(c->err, START);
 }
 
-/* The attributes of what is queried; a Scan of the table itself checks them with the table's key. */
+/* The attributes of what is queried; a Scan of the table itself checks them with the table's key.
+ */
 static sheaf_rc check_schema(struct ctx *c, const struct query *s, val key)
 {
     if (s->q->is_scan && !s->index) return SHEAF_OK;
@@ -66,6 +67,7 @@ sheaf_rc query_check_start(struct ctx *c, struct query *s)
 {
     if (!s->q->start_key.p) return SHEAF_OK;
     val key = item_map(s->q->start_key);
+    assert(s->schema.n_hash > 0);
     bool is_table_scan = s->q->is_scan && !s->index;
     if (val_count(key) != count_names(s))
         return err_validation(c->err, is_table_scan ? START ": " NO_MATCH : START);
@@ -103,6 +105,7 @@ static sheaf_rc resume_range(struct ctx *c, struct query *s)
 {
     struct sheaf_range *r = &s->range;
     bool has_condition = s->condition.n_eq > 0 || s->condition.op != EXPR_KEY_ALL;
+    assert(r->lo.p);
     TRY(make_start(c, s));
     span at = s->after.s;
     if (has_condition && (span_cmp(at, r->lo) < 0 || (r->hi.p && span_cmp(at, r->hi) >= 0)))
@@ -139,6 +142,7 @@ static sheaf_rc place_range(struct ctx *c, struct query *s)
 /* Segments split the hash evenly: h * n / 2^64 of its first 64 bits. */
 static uint32_t segment_of(const sheaf_place *p, uint32_t n)
 {
+    assert(n > 0);
     uint64_t h = 0;
     for (int i = 8; i < 16; i++) h = h << 8 | p->b[i];
     return (uint32_t)(((unsigned __int128)h * n) >> 64);

@@ -3,12 +3,13 @@
  *
  * Layer rule: internal to core.
  *
- * TRUST  Bytes of the engine are looked at with item_check_shape: everything that later code walks by
- * (lengths, offsets, tags, depth, numbers) is checked, so no damaged row can make a reader leave its
- * bytes. What costs the most and harms nobody is left to verify: UTF-8, the order of names, the size
- * field. RocksDB checks the checksum of each block it reads, and the rows of the in-memory engine are
- * our own memory, so damage between those two checks means a broken machine. Key attributes are
- * compared with what was asked for, because the hash of a partition key may collide.
+ * TRUST  Bytes of the engine are looked at with item_check_shape: everything that later code walks
+ * by (lengths, offsets, tags, depth, numbers) is checked, so no damaged row can make a reader
+ * leave its bytes. What costs the most and harms nobody is left to verify: UTF-8, the order of
+ * names, the size field. RocksDB checks the checksum of each block it reads, and the rows of the
+ * in-memory engine are our own memory, so damage between those two checks means a broken machine.
+ * Key attributes are compared with what was asked for, because the hash of a partition key may
+ * collide.
  */
 #ifndef CORE_READ_H
 #define CORE_READ_H
@@ -31,8 +32,8 @@ SHEAF_NODISCARD sheaf_rc read_compile(struct ctx *c, struct read_op *op, const s
  * fails), and makes the engine's key. */
 SHEAF_NODISCARD sheaf_rc read_bind(struct core *core, struct ctx *c, struct read_op *op,
                                    struct table *t);
-/* Turns what the engine has under the key (p == NULL: nothing) into the item asked for, in the arena;
- * *bytes_out is the size that is charged. */
+/* Turns what the engine has under the key (p == NULL: nothing) into the item asked for, in the
+ * arena; *bytes_out is the size that is charged. */
 SHEAF_NODISCARD sheaf_rc read_take(struct ctx *c, const struct read_op *op, span stored,
                                    span *item_out, uint32_t *bytes_out);
 void read_done(struct read_op *op);

@@ -37,6 +37,7 @@ static sheaf_engine_key note_key(const uint8_t key[NOTE_KEY_BYTES])
 sheaf_rc sweep_note(sheaf_txn *txn, uint64_t space, uint64_t stats_space, sheaf_error *err)
 {
     uint8_t key[NOTE_KEY_BYTES], value[8];
+    assert(space >= SPACE_FIRST_FREE && stats_space >= SPACE_FIRST_FREE);
     memcpy(key, "sweep", PREFIX);
     cat_number_bytes(space, key + PREFIX);
     cat_number_bytes(stats_space, value);
@@ -73,6 +74,7 @@ static sheaf_rc look_at(struct sweep *w, const struct sheaf_row *row, sheaf_erro
 {
     if (row->key.s.n != STATS_S)
         return err_set(err, SHEAF_CORRUPT, "a row of the statistics has a damaged key");
+    assert(w->n_dead < STEP_ROWS && sheaf_place_space(&row->key.p) == w->stats_space);
     if (span_eq(row->key.s, SPAN(w->key + PREFIX, 8))) w->dead[w->n_dead++] = row->key.p;
     memcpy(w->after, row->key.p.b, SHEAF_PLACE_BYTES);
     memcpy(w->after + SHEAF_PLACE_BYTES, row->key.s.p, STATS_S);
@@ -110,6 +112,7 @@ static sheaf_rc write_step(void *ctx, sheaf_txn *txn, sheaf_error *err)
 {
     const struct sweep *w = ctx;
     uint8_t value[8 + sizeof w->after];
+    assert(w->n_dead <= w->max && w->n_after <= sizeof w->after);
     sheaf_engine_key note = note_key(w->key);
     for (uint32_t i = 0; i < w->n_dead; i++) {
         sheaf_engine_key key = {w->dead[i], SPAN(w->key + PREFIX, 8)};
@@ -140,6 +143,7 @@ sheaf_rc sweep_round(struct core *core, uint32_t max_rows, uint64_t *did_out, bo
                      sheaf_error *err)
 {
     *did_out = 0;
+    assert(max_rows > 0);
     for (bool has_note = true; has_note && *did_out < max_rows;) {
         TRY(step(core, max_rows - (uint32_t)*did_out, did_out, &has_note, err));
         if (has_note) *has_more_out = true;

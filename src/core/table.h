@@ -57,7 +57,7 @@ struct table {
     uint64_t read_units, write_units;
     struct table_stream *streams; /* oldest first */
     uint32_t n_streams;
-    span ttl_attribute; /* p == NULL: off */
+    span ttl_attribute;  /* p == NULL: off */
     bool is_ttl_filling; /* expiry rows of items that are older than the switch may be missing */
     span ttl_after;      /* where that filling goes on, as backfill_after */
     const struct core_key *definitions;

@@ -19,6 +19,9 @@ const struct core_key *definitions_find(struct definitions d, span name);
  * it. */
 SHEAF_NODISCARD sheaf_rc tables_check_create(struct ctx *c, const struct core_create_table *q,
                                              struct definitions *definitions_out);
+/* Adds the definitions that the keys of an index carry to all[*n …], which has room for 8. */
+SHEAF_NODISCARD sheaf_rc tables_derive(struct ctx *c, const struct core_index_def *x,
+                                       struct core_key *all, uint32_t *n);
 /* Gives an index's keys the types of their definitions. */
 void tables_resolve(struct definitions d, struct core_index_def *def);
 /* The members of an UpdateTable request, each for itself: names, units, definitions. */
@@ -38,6 +41,8 @@ SHEAF_NODISCARD sheaf_rc tables_check_new_index(struct ctx *c, const struct core
                                                 struct definitions d);
 /* A table name where an ARN may stand too. */
 SHEAF_NODISCARD sheaf_rc tables_check_name(struct ctx *c, span name);
+/* The type of a key that stands for its own definition, which would be the i-th; VAL_NONE is none. */
+SHEAF_NODISCARD sheaf_rc tables_check_type(struct ctx *c, enum val_type type, uint32_t i);
 SHEAF_NODISCARD sheaf_rc tables_check_ttl_attribute(struct ctx *c, span attribute);
 SHEAF_NODISCARD sheaf_rc tables_check_list(struct ctx *c, const struct core_list_tables *q);
 /* "[a, b]" */

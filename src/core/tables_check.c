@@ -38,33 +38,35 @@ static sheaf_rc check_definitions(struct ctx *c, struct definitions d)
 }
 
 /* Adds a key that was given with its type; the same attribute may be a key several times. */
-static bool derive(struct core_key *all, uint32_t *n, const struct core_key *key)
+static sheaf_rc derive(struct ctx *c, const struct core_key *key, struct core_key *all, uint32_t *n)
 {
-    if (key->type < VAL_S || key->type > VAL_B || !key->name.p) return true;
+    TRY(tables_check_type(c, key->type, *n));
+    if (key->type == VAL_NONE || !key->name.p) return SHEAF_OK;
     const struct core_key *known = definitions_find((struct definitions){all, *n}, key->name);
+    if (known && known->type != key->type)
+        return err_validation(c->err, "Attribute Name is duplicated: %.*s", SPAN_ARG(key->name));
     if (!known) all[(*n)++] = *key;
-    return !known || known->type == key->type;
+    return SHEAF_OK;
+}
+
+sheaf_rc tables_derive(struct ctx *c, const struct core_index_def *x, struct core_key *all,
+                       uint32_t *n)
+{
+    if (tables_is_overfull(x)) return SHEAF_OK;
+    for (uint32_t i = 0; i < x->n_hash; i++) TRY(derive(c, &x->hash[i], all, n));
+    for (uint32_t i = 0; i < x->n_range; i++) TRY(derive(c, &x->range[i], all, n));
+    return SHEAF_OK;
 }
 
 static sheaf_rc derive_definitions(struct ctx *c, const struct core_create_table *q,
                                    struct definitions *out)
 {
     struct core_key *all = ARENA_ARRAY(c->arena, struct core_key, 2 + 8 * (size_t)q->n_indexes);
-    const struct core_key *odd = NULL;
     uint32_t n = 0;
     if (!all) return err_nomem(c->err);
-    if (!derive(all, &n, &q->hash)) odd = &q->hash;
-    if (!derive(all, &n, &q->range)) odd = &q->range;
-    for (uint32_t i = 0; i < q->n_indexes; i++) {
-        const struct core_index_def *x = &q->indexes[i];
-        if (tables_is_overfull(x)) continue;
-        for (uint32_t k = 0; k < x->n_hash; k++)
-            if (!derive(all, &n, &x->hash[k])) odd = &x->hash[k];
-        for (uint32_t k = 0; k < x->n_range; k++)
-            if (!derive(all, &n, &x->range[k])) odd = &x->range[k];
-    }
-    if (odd)
-        return err_validation(c->err, "Attribute Name is duplicated: %.*s", SPAN_ARG(odd->name));
+    TRY(derive(c, &q->hash, all, &n));
+    TRY(derive(c, &q->range, all, &n));
+    for (uint32_t i = 0; i < q->n_indexes; i++) TRY(tables_derive(c, &q->indexes[i], all, &n));
     *out = (struct definitions){all, n};
     return SHEAF_OK;
 }
@@ -203,6 +205,7 @@ static sheaf_rc check_projection(struct ctx *c, const struct core_index_def *x)
 static sheaf_rc check_local(struct ctx *c, const struct core_create_table *q,
                             const struct core_index_def *x, struct definitions d)
 {
+    assert(x->is_local && q->range.name.p);
     TRY(check_key_schema(c, x, d));
     if (x->n_hash > 1)
         return err_validation(
@@ -240,6 +243,7 @@ static sheaf_rc check_global(struct ctx *c, const struct core_create_table *q,
 /* Local ones before global ones, whatever the order in the request. */
 static sheaf_rc check_duplicate(struct ctx *c, const struct core_create_table *q, uint32_t at)
 {
+    assert(at < q->n_indexes);
     const struct core_index_def *x = &q->indexes[at];
     for (uint32_t i = 0; i < q->n_indexes; i++) {
         const struct core_index_def *y = &q->indexes[i];
@@ -345,12 +349,15 @@ sheaf_rc tables_check_create(struct ctx *c, const struct core_create_table *q,
     TRY(check_globals(c, q, d));
     TRY(check_include_total(c, q));
     TRY(check_unused(c, q, d));
+    assert(definitions_find(d, q->hash.name));
+    assert(!q->range.name.p || definitions_find(d, q->range.name));
     *definitions_out = d;
     return SHEAF_OK;
 }
 
 void tables_resolve(struct definitions d, struct core_index_def *def)
 {
+    assert(!tables_is_overfull(def));
     for (uint32_t i = 0; i < def->n_hash; i++)
         def->hash[i].type = definitions_find(d, def->hash[i].name)->type;
     for (uint32_t i = 0; i < def->n_range; i++)

@@ -57,6 +57,7 @@ static bool has_label(const struct table *t, span label)
 sheaf_rc tables_add_stream(struct core *core, struct table *t, enum core_stream_view view,
                            sheaf_error *err)
 {
+    assert(view != CORE_STREAM_NONE && !table_stream(t));
     int64_t now = core_now_us(core);
     char text[32];
     int n = 0;
@@ -64,6 +65,7 @@ sheaf_rc tables_add_stream(struct core *core, struct table *t, enum core_stream_
         n = print_label(text, ms);
         if (!has_label(t, SPAN(text, (size_t)n))) break;
     }
+    assert(n > 0 && n < (int)sizeof text);
     span label = arena_dup(&t->arena, SPAN(text, (size_t)n));
     if (!label.p) return err_nomem(err);
     t->streams[t->n_streams++] = (struct table_stream){
@@ -75,6 +77,7 @@ sheaf_rc tables_add_stream(struct core *core, struct table *t, enum core_stream_
 
 static bool dup_key(struct arena *a, struct core_key *to, const struct core_key *from)
 {
+    assert(from && from->type >= VAL_S && from->type <= VAL_B);
     *to = (struct core_key){arena_dup(a, from->name), from->type};
     return to->name.p != NULL;
 }
@@ -128,7 +131,9 @@ static sheaf_rc fill(struct core *core, struct table *t, const struct core_creat
     t->write_units = q->write_units;
     t->is_protected = q->is_protected;
     t->is_infrequent = q->is_infrequent;
+    assert(t->space >= SPACE_FIRST_FREE && t->stats_space != t->space);
     if (!set_keys(t, q, d) || !set_indexes(core, t, q, d)) return err_nomem(err);
+    assert(!t->has_local || t->has_range);
     if (q->stream == CORE_STREAM_NONE) return SHEAF_OK;
     return tables_add_stream(core, t, q->stream, err);
 }

@@ -45,6 +45,7 @@ sheaf_rc drops_install(struct core *core, struct table *old, struct table *next,
                        sheaf_position *position_out, sheaf_error *err)
 {
     uint8_t key[NOTE_KEY_BYTES];
+    assert(old);
     if (d->n == 0) return cat_install(core, old, next, position_out, err);
     d->id = cat_take_number(core);
     struct cat_extra note = {note_key(d->id, key), SPAN(d->note, note_bytes(d->n))};
@@ -86,6 +87,7 @@ static sheaf_rc free_spaces(struct core *core, const struct drops *d, sheaf_erro
 void drops_finish(struct core *core, const struct drops *d)
 {
     if (d->n == 0) return;
+    assert(d->id);
     sheaf_rc rc = free_spaces(core, d, NULL);
     (void)rc; /* the table is gone either way; the note makes the next opening finish */
 }

@@ -22,6 +22,7 @@ sheaf_rc tables_get(struct core *core, struct ctx *c, span name, struct table **
 
 sheaf_rc tables_get_exclusive(struct core *core, struct ctx *c, span name, struct table **table_out)
 {
+    assert(name.p);
     *table_out = cat_find_entered(core, name);
     return *table_out ? SHEAF_OK : tables_not_found(c->err, name);
 }
@@ -92,6 +93,7 @@ static sheaf_rc describe_indexes(struct core *core, struct ctx *c, const struct 
                                        .is_backfilling = x->is_backfilling,
                                        .items = counts[0],
                                        .bytes = counts[1]};
+        assert(!x->is_backfilling || x->status == CORE_CREATING);
         if (!table_dup_index(c->arena, &to->def)) return err_nomem(c->err);
     }
     out->n_indexes = t->n_indexes;
@@ -167,6 +169,7 @@ static uint32_t first_after(struct table *const *all, uint32_t n, span after)
 static sheaf_rc take_page(struct ctx *c, struct table *const *all, uint32_t n, uint32_t limit,
                           struct core_names_outcome *out)
 {
+    assert(limit > 0);
     uint32_t take = n < limit ? n : limit;
     out->names = ARENA_ARRAY(c->arena, span, take + 1);
     if (!out->names) return err_nomem(c->err);

@@ -41,6 +41,7 @@ static bool is_missing(struct shapes *s, span value, const char *at)
 
 static sheaf_rc shapes_finish(struct shapes *s, struct ctx *c)
 {
+    assert((s->n == 0) == (s->text.n == 0 && !s->text.failed));
     if (s->n == 0) return SHEAF_OK;
     if (s->text.failed && s->text.n == 0) return err_nomem(c->err);
     return err_validation(c->err, "%u validation error%s detected: %.*s", s->n,
@@ -83,20 +84,34 @@ static void check_key_shape(struct shapes *s, span name, const char *path, uint3
     check_attribute_shape(s, name, at);
 }
 
-static void check_definition_shape(struct shapes *s, const struct core_key *d, uint32_t i)
+static void check_type_shape(struct shapes *s, enum val_type type, uint32_t i)
 {
     char at[PATH_BYTES];
-    check_key_shape(s, d->name, "attributeDefinitions", i);
-    if (d->type == VAL_S || d->type == VAL_N || d->type == VAL_B) return;
+    if (type == VAL_S || type == VAL_N || type == VAL_B) return;
     snprintf(at, sizeof at, "attributeDefinitions.%u.member.attributeType", (unsigned)i + 1);
-    complain(s, span_cstr(val_type_name(d->type)), at,
+    complain(s, span_cstr(val_type_name(type)), at,
              "Member must satisfy enum value set: [B, N, S]");
+}
+
+static void check_definition_shape(struct shapes *s, const struct core_key *d, uint32_t i)
+{
+    check_key_shape(s, d->name, "attributeDefinitions", i);
+    check_type_shape(s, d->type, i);
+}
+
+sheaf_rc tables_check_type(struct ctx *c, enum val_type type, uint32_t i)
+{
+    struct shapes s;
+    shapes_init(&s, c);
+    if (type != VAL_NONE) check_type_shape(&s, type, i);
+    return shapes_finish(&s, c);
 }
 
 /* "[KeySchemaElement(attributeName=a, keyType=HASH), …]" */
 static span print_schema(struct ctx *c, const struct core_index_def *x)
 {
     struct buf b;
+    assert(!tables_is_overfull(x));
     buf_init(&b, c->arena, MESSAGE_MAX);
     buf_put_u8(&b, '[');
     for (uint32_t i = 0; i < x->n_hash + x->n_range; i++) {
@@ -161,6 +176,8 @@ sheaf_rc tables_check_create_shapes(struct ctx *c, const struct core_create_tabl
 {
     struct shapes s;
     uint32_t n_of[2] = {0, 0};
+    assert(q->n_indexes == 0 || q->indexes);
+    assert(q->n_definitions == 0 || q->definitions);
     TRY(check_has_name(c, q->table));
     shapes_init(&s, c);
     check_name_shape(&s, q->table, "tableName");
@@ -215,6 +232,7 @@ static void check_index_updates(struct ctx *c, struct shapes *s, const struct co
 sheaf_rc tables_check_update_shapes(struct ctx *c, const struct core_update_table *q)
 {
     struct shapes s;
+    assert(q->n_definitions == 0 || q->definitions);
     TRY(tables_check_name(c, q->table));
     shapes_init(&s, c);
     for (uint32_t i = 0; i < q->n_definitions; i++)

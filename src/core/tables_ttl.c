@@ -20,6 +20,7 @@ static sheaf_rc check_state(struct ctx *c, const struct table *t, span attribute
 
 static sheaf_rc switch_on(struct core *core, struct table *t, span attribute, sheaf_error *err)
 {
+    assert(!t->ttl_attribute.p && !t->ttl_space);
     t->ttl_attribute = arena_dup(&t->arena, attribute);
     if (!t->ttl_attribute.p) return err_nomem(err);
     t->ttl_space = cat_take_number(core);
@@ -30,6 +31,7 @@ static sheaf_rc switch_on(struct core *core, struct table *t, span attribute, sh
 
 static void switch_off(struct table *t, struct drops *d)
 {
+    assert(t->ttl_attribute.p && t->ttl_space);
     drops_add(d, t->ttl_space);
     t->ttl_attribute = SPAN_NONE;
     t->ttl_space = 0;

@@ -106,6 +106,7 @@ static sheaf_rc limit_exceeded(struct ctx *c)
 static sheaf_rc check_request_indexes(struct ctx *c, const struct core_update_table *q)
 {
     uint32_t n = core_n_updates(q);
+    assert(n == 0 || q->update_index);
     span created = q->create_index ? q->create_index->name : SPAN_NONE;
     if (created.p && q->delete_index.p && span_eq(created, q->delete_index))
         return twice(c, created);
@@ -230,6 +231,7 @@ static sheaf_rc check_all_have_units(struct update *u)
 
 static void forget_units(struct table *t)
 {
+    assert(!t->is_provisioned);
     t->read_units = t->write_units = 0;
     for (uint32_t i = 0; i < t->n_indexes; i++)
         t->indexes[i].def.read_units = t->indexes[i].def.write_units = 0;
@@ -259,6 +261,7 @@ static sheaf_rc update_stream(struct update *u)
                               SPAN_ARG(u->t->name));
     if (u->q->stream == CORE_ON) return tables_add_stream(u->core, u->next, u->q->view, u->c->err);
     int64_t now = core_now_us(u->core);
+    assert(u->q->stream != CORE_OFF || u->next->n_streams > 0);
     if (u->q->stream == CORE_OFF)
         u->next->streams[u->next->n_streams - 1].disabled_us = now ? now : 1;
     return SHEAF_OK;
@@ -282,10 +285,7 @@ static sheaf_rc new_definitions(struct update *u, struct definitions *out)
     struct core_key *all = ARENA_ARRAY(u->c->arena, struct core_key, 8);
     uint32_t n = 0;
     if (!all) return err_nomem(u->c->err);
-    for (uint32_t i = 0; i < x->n_hash + x->n_range; i++) {
-        const struct core_key *k = i < x->n_hash ? &x->hash[i] : &x->range[i - x->n_hash];
-        if (k->type >= VAL_S && k->type <= VAL_B) all[n++] = *k;
-    }
+    TRY(tables_derive(u->c, x, all, &n));
     *out = (struct definitions){all, n};
     if (n) return SHEAF_OK;
     return err_validation(u->c->err,
@@ -378,6 +378,7 @@ static sheaf_rc set_definitions(struct update *u, struct definitions added)
         all[n] = (struct core_key){arena_dup(&t->arena, name), added.all[i].type};
         if (!all[n++].name.p) return err_nomem(u->c->err);
     }
+    assert(n > t->has_range);
     t->definitions = all;
     t->n_definitions = n;
     return SHEAF_OK;
@@ -398,6 +399,7 @@ static sheaf_rc create_index(struct update *u)
     for (uint32_t i = 0; i < def.n_range; i++) TRY(check_type(u, &def.range[i], "RANGE"));
     TRY(check_index_units(u, &def));
     TRY(check_counts(u, &def));
+    assert(u->next->n_indexes == u->t->n_indexes && !index_under_way(u->next));
     if (!table_dup_index(&u->next->arena, &def)) return err_nomem(u->c->err);
     u->next->indexes[u->next->n_indexes++] = (struct table_index){.def = def,
                                                                   .space = cat_take_number(u->core),
@@ -420,6 +422,7 @@ static sheaf_rc delete_index(struct update *u)
     drops_add(&u->drops, x->space);
     drops_sweep(&u->drops, u->t);
     uint32_t at = (uint32_t)(x - u->next->indexes);
+    assert(at < u->next->n_indexes && u->drops.n == 1);
     memmove(x, x + 1, (u->next->n_indexes - at - 1) * sizeof *x);
     u->next->n_indexes--;
     return set_definitions(u, (struct definitions){NULL, 0});
@@ -430,6 +433,7 @@ static sheaf_rc delete_index(struct update *u)
 static sheaf_rc apply(struct update *u)
 {
     const struct core_update_table *q = u->q;
+    assert(u->next != u->t && u->next->number == u->t->number);
     u->will_be_provisioned =
         q->provisioned == CORE_ON || (q->provisioned == CORE_UNCHANGED && u->t->is_provisioned);
     TRY(update_units(u));
@@ -438,6 +442,17 @@ static sheaf_rc apply(struct update *u)
     TRY(update_stream(u));
     if (q->create_index) TRY(create_index(u));
     if (q->delete_index.p) TRY(delete_index(u));
+    return SHEAF_OK;
+}
+
+/* An index that goes is still in the answer, as DELETING; readers do not see it any more. */
+static sheaf_rc describe_answer(struct update *u, struct core_table_info *out)
+{
+    if (!u->q->delete_index.p) return tables_describe(u->core, u->c, u->next, out);
+    TRY(tables_describe(u->core, u->c, u->t, out));
+    for (uint32_t i = 0; i < out->n_indexes; i++)
+        if (span_eq(out->indexes[i].def.name, u->q->delete_index))
+            out->indexes[i].status = CORE_DELETING;
     return SHEAF_OK;
 }
 
@@ -450,7 +465,7 @@ static sheaf_rc update_entered(struct update *u, struct core_table_outcome *answ
     TRY_OUT(drops_init(&u->drops, u->c, t));
     TRY_OUT(table_copy(t, &u->next, u->c->err));
     TRY_OUT(apply(u));
-    TRY_OUT(tables_describe(u->core, u->c, u->next, &answer->table));
+    TRY_OUT(describe_answer(u, &answer->table));
     TRY_OUT(drops_install(u->core, t, u->next, &u->drops, &answer->position, u->c->err));
 out:
     if (rc != SHEAF_OK) table_unref(u->next);

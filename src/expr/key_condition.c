@@ -2,6 +2,7 @@
  * editing: it is parsed and checked as any condition first, and only then must it have the shape of
  * a key condition; the messages of the two steps differ ("Invalid KeyConditionExpression: …" and
  * those here), and the order of the checks is the service's. */
+#include "base/limits.h"
 #include "expr/cond.h"
 
 #include <assert.h>
@@ -216,15 +217,39 @@ static sheaf_rc match_range(const struct parts *parts, const struct expr_key_sch
     return left > 0 ? not_supported(err) : SHEAF_OK;
 }
 
-static sheaf_rc match(const struct parts *parts, const struct expr_key_schema *schema,
-                      struct expr_key_condition *out, sheaf_error *err)
+/* A key of several range attributes: what stands before the last one named must be an equality. */
+static sheaf_rc check_gaps(struct ctx *c, const struct parts *parts,
+                           const struct expr_key_schema *schema)
 {
+    uint32_t last = 0, n_missing = 0;
+    for (uint32_t i = 0; i < schema->n_range; i++)
+        if (find_part(parts, schema->range[i].name)) last = i;
+    struct buf names;
+    buf_init(&names, c->arena, 4 * (LIMIT_KEY_NAME_BYTES + 2));
+    for (uint32_t i = 0; i < last; i++) {
+        const struct part *part = find_part(parts, schema->range[i].name);
+        if (part && part->op == COND_EQ) continue;
+        buf_printf(&names, "%s%.*s", n_missing++ ? ", " : "", SPAN_ARG(schema->range[i].name));
+    }
+    if (n_missing == 0) return SHEAF_OK;
+    return err_validation(
+        c->err,
+        "RANGE key attributes %.*s must have equality conditions specified in the "
+        "query because a condition is present on key attribute %.*s",
+        SPAN_ARG(buf_span(&names)), SPAN_ARG(schema->range[last].name));
+}
+
+static sheaf_rc match(struct ctx *c, const struct parts *parts,
+                      const struct expr_key_schema *schema, struct expr_key_condition *out)
+{
+    sheaf_error *err = c->err;
     uint32_t n_keys = schema->n_hash + schema->n_range;
     if (n_keys <= 2 && parts->n > 2)
         return err_validation(err, "Conditions can be of length 1 or 2 only");
     if (schema->n_range == 0 && parts->n > schema->n_hash) return not_supported(err);
     TRY(match_hash(parts, schema, out, err));
     assert(parts->n >= schema->n_hash);
+    if (schema->n_range > 1) TRY(check_gaps(c, parts, schema));
     return match_range(parts, schema, parts->n - schema->n_hash, out, err);
 }
 
@@ -240,7 +265,7 @@ sheaf_rc expr_compile_key_condition(struct ctx *ctx, span text, struct expr_env 
     struct parts parts = {.n = 0};
     TRY(read_parts(&c, &parts));
     struct expr_key_condition result = *out;
-    TRY(match(&parts, schema, &result, ctx->err));
+    TRY(match(ctx, &parts, schema, &result));
     *out = result;
     return SHEAF_OK;
 }

@@ -1,5 +1,6 @@
-/* Turns untrusted bytes into a verdict. Know before editing: this file may believe nothing it reads;
- * every load is preceded by a comparison with what is left. Recursion is bounded by LIMIT_NESTING. */
+/* Turns untrusted bytes into a verdict. Know before editing: this file may believe nothing it
+ * reads; every load is preceded by a comparison with what is left. Recursion is bounded by
+ * LIMIT_NESTING. */
 #include "base/utf8.h"
 #include "value/layout.h"
 
@@ -178,6 +179,8 @@ sheaf_rc item_check(span item, sheaf_error *err)
     const char *wrong = check_value((struct reader){p + VAL_ITEM_HEADER, p + item.n}, 0, &size);
     if (wrong) return err_set(err, SHEAF_CORRUPT, "encoded item: %s", wrong);
     uint32_t count = val_count(item_map(item));
+    if (count && val_name_at(item_map(item), 0).n == 0)
+        return err_set(err, SHEAF_CORRUPT, "encoded item: an attribute without a name");
     if (load_u32(p + 1) != size - 3 - count) /* an item is no map: no 3 bytes, none per entry */
         return err_set(err, SHEAF_CORRUPT, "encoded item: its size field is wrong");
     return SHEAF_OK;
@@ -190,7 +193,7 @@ static bool has_shape(struct reader r, uint32_t level);
 /* A length and so many bytes, which end where r does. */
 static inline bool has_field_shape(struct reader r, bool is_number)
 {
-    if (r.end - r.p > 0x80) {
+    if (r.end - r.p > 0x80) { /* more than one byte of length */
         span bytes;
         return !take_field(&r, &bytes) && r.p == r.end && (!is_number || num_check(bytes));
     }
@@ -208,26 +211,38 @@ static inline bool skip_name_shape(struct reader *r)
     return true;
 }
 
+static inline bool has_entry_shape(struct reader entry, enum val_type type, uint32_t level)
+{
+    if (is_set(type)) return has_field_shape(entry, type == VAL_NS);
+    if (type == VAL_M && !skip_name_shape(&entry)) return false;
+    return has_shape(entry, level + 1);
+}
+
+/* The width is a constant where this is called: the loop is the cost of every row that is read. */
+static inline __attribute__((always_inline)) bool
+has_entries_shape(const struct box *b, uint32_t width, enum val_type type, uint32_t level)
+{
+    const uint8_t *dir = b->dir;
+    uint32_t at = b->count ? load_width(dir, width) : 0;
+    for (uint32_t left = b->count; left > 0; left--) {
+        dir += width;
+        uint32_t to = left > 1 ? load_width(dir, width) : b->heap_n;
+        if (to <= at || to > b->heap_n) return false;
+        if (!has_entry_shape((struct reader){b->heap + at, b->heap + to}, type, level))
+            return false;
+        at = to;
+    }
+    return !is_set(type) || b->count > 0;
+}
+
 static bool has_box_shape(struct reader r, unsigned tag, uint32_t level)
 {
     struct box b;
     enum val_type type = (enum val_type)(tag & TYPE_MASK);
     if (open_box(r, tag >> WIDTH_SHIFT, &b)) return false;
-    uint32_t at = b.count ? load_width(b.dir, b.width) : 0;
-    for (uint32_t i = 0; i < b.count; i++) {
-        uint32_t to =
-            i + 1 < b.count ? load_width(b.dir + (size_t)(i + 1) * b.width, b.width) : b.heap_n;
-        if (to <= at || to > b.heap_n) return false;
-        struct reader entry = {b.heap + at, b.heap + to};
-        at = to;
-        if (is_set(type)) {
-            if (!has_field_shape(entry, type == VAL_NS)) return false;
-        } else {
-            if (type == VAL_M && !skip_name_shape(&entry)) return false;
-            if (!has_shape(entry, level + 1)) return false;
-        }
-    }
-    return !is_set(type) || b.count > 0;
+    if (b.width == 1) return has_entries_shape(&b, 1, type, level);
+    if (b.width == 2) return has_entries_shape(&b, 2, type, level);
+    return has_entries_shape(&b, 4, type, level);
 }
 
 static bool has_shape(struct reader r, uint32_t level)

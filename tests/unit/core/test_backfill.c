@@ -475,16 +475,63 @@ static void test_backfill__gives_older_items_their_expiry_rows(void **state)
     fill(t, 7);
     struct table *table = cat_find(t->core, L("Tab"));
     assert_false(table->is_ttl_filling);
-    int64_t second;
-    if (!ttl_seconds(table, item_map(test_item(t, "{exp: 1800000000}")), &second)) {
-        table_unref(table);
-        skip(); /* nothing writes expiry rows yet */
-    }
     assert_int_equal(test_walk(t, table->ttl_space).items, 20);
     uint64_t space = table->ttl_space;
     table_unref(table);
     assert_ok(core_update_ttl(t->core, &t->ctx, L("Tab"), L("exp"), false, &at));
     assert_int_equal(test_walk(t, space).items, 0);
+}
+
+static void run_background(struct core_test *t, struct core_background *sum)
+{
+    struct core_background did = {.has_more = true};
+    while (did.has_more) {
+        if (core_run_background(t->core, &did, &t->err) != SHEAF_OK)
+            fail_msg("core_run_background: %s", t->err.message);
+        sum->expired += did.expired;
+        sum->backfilled += did.backfilled;
+    }
+}
+
+static void test_background__expires_items_that_are_older_than_ttl(void **state)
+{
+    (void)state;
+    struct core_test t;
+    struct clock_manual clock;
+    struct core_background sum = {.expired = 0};
+    struct core_table_outcome out;
+    sheaf_position at;
+    clock_manual_init(&clock, INT64_C(1800000000) * 1000000);
+    core_test_init(&t, &(struct core_options){.clock = &clock.base});
+    create(&t);
+    for (unsigned i = 0; i < 100; i++) {
+        char text[80];
+        snprintf(text, sizeof text, "{p: 'a', r: %u, exp: %u}", i, 1800000000 + i * 10);
+        test_put(&t, "Tab", text);
+    }
+    assert_ok(core_update_ttl(t.core, &t.ctx, L("Tab"), L("exp"), true, &at));
+    clock_manual_advance(&clock, INT64_C(505) * 1000000);
+    run_background(&t, &sum);
+    assert_int_equal(sum.backfilled, 100);
+    assert_int_equal(sum.expired, 51);
+    assert_ok(core_describe_table(t.core, &t.ctx, L("Tab"), &out));
+    assert_int_equal(out.table.items, 49);
+    core_test_deinit(&t);
+}
+
+static void test_background__fills_an_index_and_ranks_its_collections(void **state)
+{
+    struct core_test *t = *state;
+    struct core_background sum = {.expired = 0};
+    struct core_collections largest;
+    put_items(t, 103); /* g0 … g2 have 21, g3 and g4 20 */
+    add_index(t, &gsi);
+    run_background(t, &sum);
+    assert_int_equal(sum.backfilled, 103);
+    assert_int_equal(index_info(t, 0).status, CORE_ACTIVE);
+    assert_ok(core_largest(t->core, &t->ctx, L("Tab"), gsi.name, 10, &largest));
+    assert_int_equal(largest.n, 5);
+    for (uint32_t i = 0; i < 5; i++) assert_int_equal(largest.all[i].items, i < 3 ? 21 : 20);
 }
 
 int main(void)
@@ -504,6 +551,8 @@ int main(void)
         cmocka_unit_test(test_backfill__survives_failing_and_conflicting_commits),
         cmocka_unit_test(test_backfill__fails_cleanly_at_every_allocation),
         T(test_backfill__gives_older_items_their_expiry_rows),
+        cmocka_unit_test(test_background__expires_items_that_are_older_than_ttl),
+        T(test_background__fills_an_index_and_ranks_its_collections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Scan: everything once, in segments and pages, of tables and indexes; and random collections, queried
- * and scanned in every way, against a naive answer. */
+/* Scan: everything once, in segments and pages, of tables and indexes; and random collections,
+ * queried and scanned in every way, against a naive answer. */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "support/exprs.h"
@@ -455,24 +455,47 @@ static void check_table(struct rng *r, const char *table, enum val_type type)
     }
 }
 
+static void check_round(struct rng *r)
+{
+    test_table(t.core, "S", "PK:S", "SK:S", NULL);
+    test_table(t.core, "N", "PK:S", "SK:N", NULL);
+    test_table(t.core, "B", "PK:S", "SK:B", NULL);
+    check_table(r, "S", VAL_S);
+    check_table(r, "N", VAL_N);
+    check_table(r, "B", VAL_B);
+}
+
 static void test_query__random_collections_read_as_the_naive_answer_says(void **state)
 {
     (void)state;
-    uint64_t seed = test_seed(20261115);
     struct rng r;
-    rng_init(&r, seed);
-    core_test_deinit(&t);
+    rng_init(&r, test_seed(20261115));
     for (uint64_t round = 0, n = test_rounds(25); round < n; round++) {
-        core_test_init(&t, NULL);
-        test_table(t.core, "S", "PK:S", "SK:S", NULL);
-        test_table(t.core, "N", "PK:S", "SK:N", NULL);
-        test_table(t.core, "B", "PK:S", "SK:B", NULL);
-        check_table(&r, "S", VAL_S);
-        check_table(&r, "N", VAL_N);
-        check_table(&r, "B", VAL_B);
         core_test_deinit(&t);
+        core_test_init(&t, NULL);
+        check_round(&r);
     }
+}
+
+static void test_query__random_collections_on_disk_read_the_same(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/sheaf-scan-XXXXXX", path[64], command[80];
+    struct rng r;
+    rng_init(&r, test_seed(15112026));
+    assert_non_null(mkdtemp(dir));
+    for (uint64_t round = 0, n = test_rounds(2); round < n; round++) {
+        sheaf_engine *engine;
+        core_test_deinit(&t);
+        sprintf(path, "%s/%u", dir, (unsigned)round);
+        assert_ok(sheaf_engine_open_rocks(path, NULL, &engine, NULL));
+        core_test_init_on(&t, engine, NULL);
+        check_round(&r);
+    }
+    core_test_deinit(&t);
     core_test_init(&t, NULL);
+    sprintf(command, "rm -rf '%s'", dir);
+    if (system(command) != 0) fail_msg("cannot remove %s", dir);
 }
 
 /* An index orders equal sort keys by a hash: pages must still be the whole page cut. */
@@ -517,6 +540,7 @@ int main(void)
         CASE(test_scan__filters_counts_projects_and_fetches),
         CASE(test_scan__refuses_in_aws_words),
         CASE(test_query__random_collections_read_as_the_naive_answer_says),
+        CASE(test_query__random_collections_on_disk_read_the_same),
         CASE(test_query__pages_of_an_index_are_the_whole_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -640,7 +640,7 @@ static void test_list_streams__pages_over_tables_and_their_streams(void **state)
 {
     (void)state;
     enum { TABLES = 7 };
-    char name[16];
+    char name[32];
     for (int i = 0; i < TABLES; i++) {
         snprintf(name, sizeof name, "table-%d", i);
         create(name, i % 3 == 2 ? CORE_STREAM_NONE : CORE_STREAM_KEYS);
@@ -875,7 +875,7 @@ static void test_background__trims_tokens_after_ten_minutes(void **state)
     (void)state;
     test_table(t.core, "T", "PK:S", NULL, NULL);
     for (int i = 0; i < 3; i++) {
-        char item[32], token[8];
+        char item[32], token[16];
         snprintf(item, sizeof item, "{PK: '%d'}", i);
         snprintf(token, sizeof token, "t%d", i);
         struct core_write w = {.action = CORE_PUT,

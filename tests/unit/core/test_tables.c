@@ -417,6 +417,12 @@ static void test_create__refuses_in_aws_words(void **state)
           .hash = K("id", NONE),
           DEFS(K("id", S), K("user", S), K("extra", S)),
           INDEXES({.name = L("gsi"), .n_hash = 1, .hash = {K("user", NONE)}})}},
+        {SUITE,
+         "1 validation error detected: Value 'L' at 'attributeDefinitions.2.member.attributeType' "
+         "failed to satisfy constraint: Member must satisfy enum value set: [B, N, S]",
+         {.table = L("abc"),
+          .hash = K("p", S),
+          INDEXES({.name = L("gsi1"), .n_hash = 1, .hash = {K("p", L)}})}},
         {UNVERIFIED,
          "Attribute Name is duplicated: x",
          {.table = L("abc"),
@@ -537,6 +543,92 @@ static void test_create__takes_names_of_255_bytes(void **state)
     assert_int_equal(info.hash.name.n, 255);
     assert_int_equal(info.indexes[0].def.n_range, 4);
     assert_int_equal(info.n_definitions, 9);
+}
+
+/* ---- any request ---- */
+
+static span any_name(struct rng *r)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e", "", N255, N255 "x"};
+    return span_cstr(names[rng_below(r, rng_below(r, 8) ? 5 : 8)]);
+}
+
+static struct core_key any_key(struct rng *r)
+{
+    return (struct core_key){
+        any_name(r), (enum val_type)(rng_below(r, 12) ? 1 + rng_below(r, 3) : rng_below(r, 11))};
+}
+
+static struct core_index_def any_index(struct rng *r, const span *include)
+{
+    static const char *const names[] = {"gsi1", "gsi2", "gsi3", "lsi1", "x"};
+    struct core_index_def x = {.name = span_cstr(names[rng_below(r, rng_below(r, 9) ? 4 : 5)]),
+                               .is_local = rng_below(r, 4) == 0,
+                               .n_hash = (uint32_t)rng_below(r, rng_below(r, 6) ? 3 : 7),
+                               .n_range = (uint32_t)rng_below(r, rng_below(r, 6) ? 3 : 7),
+                               .projection = (enum core_projection)rng_below(r, 3),
+                               .include = include};
+    for (uint32_t i = 0; i < 4; i++) {
+        x.hash[i] = any_key(r);
+        x.range[i] = any_key(r);
+    }
+    if (x.projection == CORE_PROJECT_INCLUDE || rng_below(r, 9) == 0)
+        x.n_include = (uint32_t)rng_below(r, 3);
+    if (rng_below(r, 9) == 0) x.read_units = x.write_units = rng_below(r, 3);
+    return x;
+}
+
+/* A key without a type has that of its definition, which stands at another key. */
+static void expect_key(const struct core_key *is, const struct core_key *was)
+{
+    assert_true(span_eq(is->name, was->name));
+    assert_true(is->type >= VAL_S && is->type <= VAL_B);
+    if (was->type != VAL_NONE) assert_int_equal(is->type, was->type);
+}
+
+static void expect_index(const struct core_index_def *is, const struct core_index_def *was)
+{
+    assert_true(span_eq(is->name, was->name));
+    assert_true(is->is_local == was->is_local && is->projection == was->projection);
+    assert_true(is->n_hash == was->n_hash && is->n_range == was->n_range);
+    for (uint32_t i = 0; i < is->n_hash; i++) expect_key(&is->hash[i], &was->hash[i]);
+    for (uint32_t i = 0; i < is->n_range; i++) expect_key(&is->range[i], &was->range[i]);
+    assert_int_equal(is->n_include, was->n_include);
+}
+
+static void test_create__of_anything_is_refused_or_described_as_asked(void **state)
+{
+    struct core_test *t = *state;
+    const span include[] = {L("x"), L("y"), L("z")};
+    struct rng r;
+    unsigned n_made = 0;
+    uint64_t rounds = test_rounds(20000);
+    rng_init(&r, test_seed(77));
+    for (uint64_t i = 0; i < rounds; i++) {
+        struct core_index_def x[4];
+        struct core_table_outcome out;
+        struct core_create_table q = {.table = L("Any"),
+                                      .hash = any_key(&r),
+                                      .indexes = x,
+                                      .n_indexes = (uint32_t)rng_below(&r, 4)};
+        if (rng_below(&r, 2)) q.range = any_key(&r);
+        for (uint32_t k = 0; k < q.n_indexes; k++) x[k] = any_index(&r, include);
+        arena_reset(&t->arena);
+        sheaf_rc rc = core_create_table(t->core, &t->ctx, &q, &out);
+        if (rc != SHEAF_OK) {
+            assert_int_equal(rc, SHEAF_VALIDATION);
+            assert_true(t->err.message[0] != '\0');
+            continue;
+        }
+        n_made++;
+        struct core_table_info info = describe(t, L("Any"));
+        expect_key(&info.hash, &q.hash);
+        assert_int_equal(info.n_indexes, q.n_indexes);
+        for (uint32_t k = 0; k < q.n_indexes; k++) expect_index(&info.indexes[k].def, &x[k]);
+        assert_ok(core_delete_table(t->core, &t->ctx, L("Any"), &out));
+    }
+    printf("%u of %" PRIu64 " requests were good\n", n_made, rounds);
+    assert_true(n_made > rounds / 50);
 }
 
 /* ---- DescribeTable, ListTables ---- */
@@ -1026,6 +1118,42 @@ static void test_schema__changes_under_readers_and_other_changes(void **state)
     assert_int_equal(count_rows(t, SPACE_CATALOG), 0);
 }
 
+struct hammer {
+    struct core *core;
+    _Atomic bool is_over;
+    _Atomic uint64_t entries;
+};
+
+/* Requests without a pause: some thread is in the section all the time. */
+static void *enter_without_pause(void *arg)
+{
+    struct hammer *h = arg;
+    while (!h->is_over) {
+        cat_enter(h->core);
+        for (volatile int i = 0; i < 300; i++) {}
+        cat_leave(h->core);
+        h->entries++;
+    }
+    return NULL;
+}
+
+static void test_schema__changes_get_through_requests_without_a_pause(void **state)
+{
+    struct core_test *t = *state;
+    struct hammer h = {.core = t->core};
+    pthread_t threads[6];
+    for (size_t i = 0; i < COUNT(threads); i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, enter_without_pause, &h), 0);
+    while (h.entries < 1000) {}
+    for (int i = 0; i < 20; i++) {
+        struct core_table_outcome out;
+        create(t, &(struct core_create_table){.table = L("Hard"), .hash = K("p", S)});
+        assert_ok(core_delete_table(t->core, &t->ctx, L("Hard"), &out));
+    }
+    h.is_over = true;
+    for (size_t i = 0; i < COUNT(threads); i++) pthread_join(threads[i], NULL);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -1039,6 +1167,7 @@ int main(void)
         T(test_create__takes_5_local_and_20_global_indexes_and_no_more),
         T(test_create__takes_20_projected_attributes_in_an_index_and_100_in_all),
         T(test_create__takes_names_of_255_bytes),
+        T(test_create__of_anything_is_refused_or_described_as_asked),
         T(test_describe__counts_items_and_bytes_exactly),
         T(test_describe__takes_an_arn_for_a_name),
         T(test_describe__names_the_table_that_is_not_there),
@@ -1052,6 +1181,7 @@ int main(void)
         cmocka_unit_test(test_create__fails_cleanly_at_every_allocation),
         cmocka_unit_test(test_delete__fails_cleanly_at_every_allocation),
         T(test_schema__changes_under_readers_and_other_changes),
+        T(test_schema__changes_get_through_requests_without_a_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

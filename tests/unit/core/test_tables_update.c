@@ -493,6 +493,9 @@ static void test_update__deletes_an_index_with_its_rows_and_orphaned_definitions
     assert_int_equal(test_walk(t, space).items, 1);
     struct core_table_info info =
         update(t, &(struct core_update_table){.table = L("Dem"), .delete_index = L("gsi")});
+    assert_int_equal(info.n_indexes, 2);
+    assert_int_equal(info.indexes[0].status, CORE_DELETING);
+    info = describe(t, L("Dem"));
     assert_int_equal(info.n_indexes, 1);
     assert_int_equal(info.n_definitions, 3);
     for (uint32_t i = 0; i < 3; i++) assert_false(span_eq(info.definitions[i].name, L("g")));
