@@ -141,7 +141,7 @@ static span get_bytes(struct row *r, val m, const char *name, enum val_type type
     val v = val_find(m, span_cstr(name));
     if (val_type(v) != type) return SPAN_NONE;
     span s = arena_dup(r->arena, val_bytes(v));
-    if (!s.p) r->is_bad = true;
+    if (!s.p) r->is_bad = r->is_out = true;
     return s;
 }
 
@@ -218,6 +218,7 @@ static void get_include(struct row *r, val m, struct core_index_def *def)
         val v = val_at(list, i);
         if (val_type(v) == VAL_S) include[i] = arena_dup(r->arena, val_bytes(v));
         if (!include[i].p) r->is_bad = true;
+        if (val_type(v) == VAL_S && !include[i].p) r->is_out = true;
         if (!include[i].p && val_type(v) == VAL_S) r->is_out = true;
     }
     def->include = include;
