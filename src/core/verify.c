@@ -165,6 +165,15 @@ bool verify_is_known_space(const struct verify *v, uint64_t space)
            bsearch(&space, v->spaces.p, v->spaces.n / sizeof space, sizeof space, by_number);
 }
 
+bool verify_is_dropped_space(const struct verify *v, uint64_t space)
+{
+    if (space < SPACE_FIRST_FREE || space >= v->next_space) return false;
+    if (!verify_is_known_space(v, space)) return true;
+    for (size_t at = 0; at < v->dropped.n; at += sizeof space)
+        if (memcmp(v->dropped.p + at, &space, sizeof space) == 0) return true;
+    return false;
+}
+
 /* Two users of one space, numbers that were never given out. */
 static sheaf_rc check_numbers(struct verify *v)
 {
@@ -220,9 +229,12 @@ static sheaf_rc check_note(struct verify *v, const struct sheaf_row *row)
 {
     if (row->key.s.n != 12 || row->value.n < 16 || row->value.n % 8)
         return verify_complain(v, "header: a note of spaces to free is damaged");
-    for (size_t at = 8; at < row->value.n; at += 8)
-        TRY(note_space(v, load_be((const uint8_t *)row->value.p + at)));
-    return SHEAF_OK;
+    for (size_t at = 8; at < row->value.n; at += 8) {
+        uint64_t space = load_be((const uint8_t *)row->value.p + at);
+        TRY(note_space(v, space));
+        buf_put(&v->dropped, &space, sizeof space);
+    }
+    return v->dropped.failed ? err_nomem(v->err) : SHEAF_OK;
 }
 
 /* Statistics of a deleted index that the background has not swept yet; drawn in sweep.c. */
@@ -344,6 +356,7 @@ sheaf_rc core_verify(struct core *core, bool (*complain)(void *ctx, const char *
     arena_init(&v.arena, ROW_MEMORY);
     v.c = (struct ctx){&v.arena, err};
     buf_init(&v.spaces, NULL, SPACES_MEMORY);
+    buf_init(&v.dropped, NULL, SPACES_MEMORY);
     cat_enter(core);
     sheaf_rc rc = eng_begin(core->engine, SHEAF_TXN_SNAPSHOT, &v.txn, err);
     if (rc == SHEAF_OK) {
@@ -354,6 +367,7 @@ sheaf_rc core_verify(struct core *core, bool (*complain)(void *ctx, const char *
     cat_leave(core);
     if (rc == SHEAF_OK) rc = eng_verify(core->engine, pass_on, &v, err);
     buf_deinit(&v.spaces);
+    buf_deinit(&v.dropped);
     arena_deinit(&v.arena);
     if (rc == SHEAF_OK && v.n_complaints)
         rc = err_set(err, SHEAF_CORRUPT, "%llu complaints", (unsigned long long)v.n_complaints);

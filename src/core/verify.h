@@ -22,6 +22,7 @@ struct verify {
     void *complain_ctx;
     uint64_t n_complaints;
     struct buf spaces;   /* uint64_t each: those in use */
+    struct buf dropped;  /* those among them that are on their way out */
     uint64_t next_space; /* as the header says */
     sheaf_position visible;
 };
@@ -45,6 +46,8 @@ const char *verify_key_text(struct verify *v, const struct table *t, const struc
 /* A place nobody can name: hexadecimal, in the arena. */
 const char *verify_hex(struct verify *v, span bytes);
 bool verify_is_known_space(const struct verify *v, uint64_t space);
+/* Of something that was deleted; its statistics may still be there. */
+bool verify_is_dropped_space(const struct verify *v, uint64_t space);
 
 /* Items, index entries, statistics and expiry rows of a table. */
 SHEAF_NODISCARD sheaf_rc verify_table(struct verify *v, const struct table *t);
