@@ -467,8 +467,8 @@ static sheaf_rc read_register(struct worker *w, uint32_t reg, uint64_t *value)
         break;
     default:
         rc = sheaf_get_item(
-            w->s->db, &(struct sheaf_get_item){.table = "Table", .key = key, .consistent_read = true},
-            &r);
+            w->s->db,
+            &(struct sheaf_get_item){.table = "Table", .key = key, .consistent_read = true}, &r);
         if (rc == SHEAF_OK) item = sheaf_result_item(r);
     }
     *value = value_in(item);
