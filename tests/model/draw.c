@@ -162,9 +162,11 @@ struct tree draw_key(struct draw *d, const struct schema *s)
 {
     struct tree key = tree_box(d->arena, SHEAF_M, N_ATTRIBUTES + 2);
     sheaf_type type = draw_one_in(d, 2000) ? SHEAF_BOOL : s->hash.type;
-    tree_set(&key, s->hash.name,
-             type == SHEAF_BOOL ? draw_typed(d, type)
-                                : draw_key_value(d, type, rng_below(d->rng, d->domain->n_hash)));
+    tree_set(
+        &key, s->hash.name,
+        type == SHEAF_BOOL
+            ? draw_typed(d, type)
+            : draw_key_value(d, type, d->domain->hash_from + rng_below(d->rng, d->domain->n_hash)));
     if (s->range.name)
         tree_set(&key, s->range.name,
                  draw_key_value(d, s->range.type, rng_below(d->rng, d->domain->n_range)));

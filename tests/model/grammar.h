@@ -35,6 +35,7 @@ const char *words_printf(struct words *w, const char *format, ...)
 /* What one round draws its values from. */
 struct domain {
     uint32_t n_hash, n_range, n_index; /* how many different values keys have */
+    uint32_t hash_from;                /* partition keys begin with this one */
     uint32_t fat;                      /* bytes of a fat string now and then; 0: none */
     int64_t base_s;                    /* TTL values lie around it */
 };
