@@ -26,7 +26,7 @@ static struct sheaf_index public_index(const struct schema_index *x)
     return out;
 }
 
-static sheaf_rc create(struct world *w, const struct model_table *t)
+sheaf_rc create_table(struct world *w, const struct model_table *t)
 {
     const struct schema *s = t->schema;
     struct sheaf_index global[4], local[4];
@@ -51,7 +51,7 @@ static sheaf_rc create(struct world *w, const struct model_table *t)
                               NULL);
 }
 
-static sheaf_rc switch_ttl(struct world *w, struct model_table *t, bool is_on)
+sheaf_rc switch_ttl(struct world *w, struct model_table *t, bool is_on)
 {
     w->n_calls++;
     return sheaf_update_time_to_live(
@@ -64,19 +64,24 @@ static sheaf_rc switch_ttl(struct world *w, struct model_table *t, bool is_on)
 /* Requests with tokens name tables: a table that comes back is another one. */
 static void forget_tokens(struct world *w) { memset(w->tokens, 0, sizeof w->tokens); }
 
-void make_table(struct world *w, struct model_table *t)
+void begin_table(struct model_table *t)
 {
-    sheaf_rc rc = create(w, t);
-    world_expect_rc(w, "CreateTable", rc, RC_BIT(t->exists ? SHEAF_RESOURCE_IN_USE : SHEAF_OK));
-    if (rc != SHEAF_OK) return;
     model_clear(t);
-    forget_tokens(w);
     t->exists = true;
     t->view = t->schema->stream;
     t->is_streaming = t->view != SHEAF_STREAM_NONE;
+    t->has_ttl = t->schema->has_ttl;
+}
+
+void make_table(struct world *w, struct model_table *t)
+{
+    sheaf_rc rc = create_table(w, t);
+    world_expect_rc(w, "CreateTable", rc, RC_BIT(t->exists ? SHEAF_RESOURCE_IN_USE : SHEAF_OK));
+    if (rc != SHEAF_OK) return;
+    begin_table(t);
+    forget_tokens(w);
     if (!t->schema->has_ttl) return;
     world_expect_rc(w, "UpdateTimeToLive", switch_ttl(w, t, true), RC_BIT(SHEAF_OK));
-    t->has_ttl = true;
 }
 
 static void drop_table(struct world *w, struct model_table *t)
@@ -444,6 +449,7 @@ static void take_records(struct world *w, const struct model_table *t, const she
         const char *parts[3] = {image_text(w, got->keys), image_text(w, got->old_image),
                                 image_text(w, got->new_image)};
         struct tree keys = tree_of_item(&w->arena, got->keys);
+        if (!world_owns(w, t, &keys)) continue;
         add_record(
             w, out,
             (struct record){

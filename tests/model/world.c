@@ -69,6 +69,17 @@ struct model_table *world_table(struct world *w)
     return &w->tables[rng_below(&w->rng, N_TABLES)];
 }
 
+bool world_owns(struct world *w, const struct model_table *t, const struct tree *item)
+{
+    const struct tree *hash = tree_find(item, t->schema->hash.name);
+    if (!w->is_sharing) return true;
+    for (uint32_t i = 0; i < w->domain.n_hash; i++) {
+        struct tree mine = draw_key_value(&w->draw, t->schema->hash.type, w->domain.hash_from + i);
+        if (tree_eq(hash, &mine)) return true;
+    }
+    return false;
+}
+
 /* ---- opening ---- */
 
 static int64_t now(void *ctx) { return ((struct world *)ctx)->now_us; }

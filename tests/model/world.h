@@ -24,6 +24,8 @@ struct world {
     sheaf_db *db;
     const char *directory; /* NULL: in memory */
     bool is_relaxed;
+    bool
+        is_sharing; /* others write other partition keys to the same tables: theirs are not looked at */
     struct arena arena; /* of one operation */
     struct rng rng;     /* of one operation */
     struct domain domain;
@@ -65,6 +67,8 @@ const char *world_text(struct world *w, const struct tree *t);
 struct model_table *world_table(struct world *w); /* a random one */
 bool world_one_in(struct world *w, uint64_t n);
 sheaf_rc world_reopen(struct world *w);
+/* Whether the item's partition key is one of the world's domain; true when it shares with nobody. */
+bool world_owns(struct world *w, const struct model_table *t, const struct tree *item);
 
 void op_write(struct world *w);
 void op_batch_write(struct world *w);
@@ -86,6 +90,10 @@ void check_stream(struct world *w, struct model_table *t);
 void check_counts(struct world *w, struct model_table *t);
 void check_items(struct world *w, struct model_table *t);
 void check_verify(struct world *w);
+sheaf_rc create_table(struct world *w, const struct model_table *t);
+sheaf_rc switch_ttl(struct world *w, struct model_table *t, bool is_on);
+/* The oracle's table as CreateTable makes it. */
+void begin_table(struct model_table *t);
 void make_table(struct world *w, struct model_table *t);
 
 #endif
