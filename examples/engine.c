@@ -1,5 +1,5 @@
-/* A first item collection: a customer and three orders under one partition key, newest first.
- * Today's floor of Sheaf is the storage engine; tables and items arrive with the next parts. */
+/* The floor of Sheaf, for authors of engines: a customer and three orders in one place, newest
+ * first. Programs that store items want hello.c. */
 #include <sheaf/sys/engine.h>
 #include <stdio.h>
 #include <string.h>
