@@ -33,6 +33,14 @@ struct clock_source *clock_system(void)
     return &system;
 }
 
+int64_t clock_coarse_us(struct clock_source *c)
+{
+    if (c != clock_system()) return c->now_us(c);
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME_COARSE, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 static int64_t manual_now_us(struct clock_source *self)
 {
     return ((struct clock_manual *)self)->us;

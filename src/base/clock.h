@@ -13,6 +13,10 @@ struct clock_source {
 
 struct clock_source *clock_system(void);
 
+/* The wall clock to a few milliseconds, for who looks often; may be that much behind now_us. An
+ * injected clock tells its time. */
+int64_t clock_coarse_us(struct clock_source *c);
+
 /* A clock that stands still until told otherwise; sleeping moves it on at once. */
 struct clock_manual {
     struct clock_source base;

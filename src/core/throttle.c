@@ -164,7 +164,8 @@ static sheaf_rc charge(struct core *core, const struct table *t, const struct ta
     if (has_key) {
         place = key_place(core_secret(core), space, 1, &partition);
         struct gauge *one = gauges_of(core, t, space);
-        if (one) heat_note(&one->heat, &place, partition, kind, units, core_now_us(core));
+        if (one)
+            heat_note(&one->heat, &place, partition, kind, units, clock_coarse_us(core->clock));
     }
     if (!core->is_throttling || units <= 0) return SHEAF_OK;
     return throttle(core, t, x, has_key ? &place : NULL, kind, units, err);

@@ -7,6 +7,7 @@
 #include "core/stream.h"
 #include "core/token.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 static struct core_test t;
@@ -562,6 +563,44 @@ static void test_verify__reads_rocks_alike(void **state)
     core_test_init(&t, NULL);
 }
 
+/* ---- while others write ---- */
+
+static atomic_bool is_over;
+
+static void *write_on(void *ctx)
+{
+    unsigned id = *(unsigned *)ctx;
+    struct core_test mine = {.core = t.core, .engine = t.engine};
+    arena_init(&mine.arena, 64 << 20);
+    mine.ctx = (struct ctx){&mine.arena, &mine.err};
+    for (unsigned i = 0; !atomic_load(&is_over); i++) {
+        char text[128];
+        arena_reset(&mine.arena);
+        snprintf(text, sizeof text, "{PK: 'w%u', SK: %u, G: 'g%u', H: 1, L: 'l', exp: 19%08u}", id,
+                 i % 20, i % 3, i % 1000);
+        test_put(&mine, "T", text);
+        snprintf(text, sizeof text, "{PK: 'w%u', SK: %u}", id, (i + 7) % 20);
+        test_delete(&mine, "T", text);
+    }
+    arena_deinit(&mine.arena);
+    return NULL;
+}
+
+static void test_verify__is_silent_while_others_write(void **state)
+{
+    (void)state;
+    pthread_t threads[2];
+    unsigned ids[2] = {0, 1};
+    atomic_store(&is_over, false);
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, write_on, &ids[i]);
+    sheaf_rc rc = SHEAF_OK;
+    for (int i = 0; i < 20 && rc == SHEAF_OK; i++) rc = verify();
+    atomic_store(&is_over, true);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    if (rc != SHEAF_OK) fail_msg("%s: %s", t.err.message, n_heard ? heard[0] : "-");
+    assert_sound();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -589,6 +628,7 @@ int main(void)
         CASE(test_verify__stops_when_told),
         CASE(test_verify__survives_every_allocation_failure),
         CASE(test_verify__reads_rocks_alike),
+        CASE(test_verify__is_silent_while_others_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
