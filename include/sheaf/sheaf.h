@@ -157,9 +157,10 @@ struct sheaf_list_tables {
 enum sheaf_switch { SHEAF_UNCHANGED, SHEAF_ON, SHEAF_OFF };
 struct sheaf_update_table {
     const char *table;
-    const struct sheaf_index *create_index; /* at most one of the three */
+    const struct sheaf_index *create_index; /* at most one of these two */
     const char *delete_index;
-    const struct sheaf_index *update_index; /* its throughput only */
+    const struct sheaf_index *update_indexes; /* names and throughput of global ones */
+    size_t n_update_indexes;
     const struct sheaf_throughput *throughput;
     enum sheaf_switch deletion_protection;
     enum sheaf_switch stream; /* SHEAF_ON with a view */

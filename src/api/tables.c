@@ -205,6 +205,20 @@ out:
     return api_finish(db, r, rc, position, result_out);
 }
 
+/* NULL when none is to be updated. */
+static sheaf_rc take_updates(struct ctx *c, const struct sheaf_update_table *q,
+                             struct core_index_def **out)
+{
+    if (q->n_update_indexes == 0) return SHEAF_OK;
+    if (q->n_update_indexes > UINT16_MAX || !q->update_indexes)
+        return err_validation(c->err, "update_indexes: a list of n_update_indexes is needed");
+    *out = ARENA_ARRAY(c->arena, struct core_index_def, q->n_update_indexes);
+    if (!*out) return err_nomem(c->err);
+    for (size_t i = 0; i < q->n_update_indexes; i++)
+        TRY(take_index(c, &q->update_indexes[i], false, &(*out)[i]));
+    return SHEAF_OK;
+}
+
 sheaf_rc sheaf_update_table_sized(sheaf_db *db, const struct sheaf_update_table *given, size_t size,
                                   sheaf_result **result_out)
 {
@@ -216,7 +230,7 @@ sheaf_rc sheaf_update_table_sized(sheaf_db *db, const struct sheaf_update_table 
                                   .infrequent = (enum core_switch)q->infrequent_access,
                                   .stream = (enum core_switch)q->stream,
                                   .view = (enum core_stream_view)q->stream_view};
-    struct core_index_def create, update;
+    struct core_index_def create, *update = NULL;
     struct core_table_outcome o;
     if (q->throughput) {
         u.read_units = q->throughput->read;
@@ -224,9 +238,10 @@ sheaf_rc sheaf_update_table_sized(sheaf_db *db, const struct sheaf_update_table 
     }
     if (q->pay_per_request) u.provisioned = q->pay_per_request == SHEAF_ON ? CORE_OFF : CORE_ON;
     if (q->create_index) TRY_OUT(take_index(c, q->create_index, false, &create));
-    if (q->update_index) TRY_OUT(take_index(c, q->update_index, false, &update));
+    TRY_OUT(take_updates(c, q, &update));
     u.create_index = q->create_index ? &create : NULL;
-    u.update_index = q->update_index ? &update : NULL;
+    u.update_index = update;
+    u.n_update_index = (uint32_t)q->n_update_indexes;
     TRY_OUT(core_update_table(db->core, c, &u, &o));
     position = o.position;
     rc = fill_table(r, db, &o.table);

@@ -136,14 +136,18 @@ struct row {
     bool is_out; /* of memory, which is no damage; is_bad too */
 };
 
-static span get_s(struct row *r, val m, const char *name)
+static span get_bytes(struct row *r, val m, const char *name, enum val_type type)
 {
     val v = val_find(m, span_cstr(name));
-    if (val_type(v) != VAL_S && val_type(v) != VAL_B) return SPAN_NONE;
+    if (val_type(v) != type) return SPAN_NONE;
     span s = arena_dup(r->arena, val_bytes(v));
     if (!s.p) r->is_bad = r->is_out = true;
     return s;
 }
+
+static span get_s(struct row *r, val m, const char *name) { return get_bytes(r, m, name, VAL_S); }
+
+static span get_b(struct row *r, val m, const char *name) { return get_bytes(r, m, name, VAL_B); }
 
 static int64_t get_i(val m, const char *name)
 {
@@ -159,6 +163,14 @@ static uint64_t get_u(val m, const char *name)
 {
     int64_t i = get_i(m, name);
     return i < 0 ? 0 : (uint64_t)i;
+}
+
+/* One of the values 0 … last of an enum. */
+static unsigned get_enum(struct row *r, val m, const char *name, unsigned last)
+{
+    uint64_t u = get_u(m, name);
+    if (u > last) r->is_bad = true;
+    return u > last ? 0 : (unsigned)u;
 }
 
 static val get_list(struct row *r, val m, const char *name)
@@ -188,7 +200,8 @@ static uint32_t get_keys(struct row *r, val m, const char *name, struct core_key
     for (uint32_t i = 0; i < n; i++) {
         val k = map_at(r, list, i);
         if (r->is_bad) return 0;
-        keys[i] = (struct core_key){get_s(r, k, "name"), (enum val_type)get_u(k, "type")};
+        keys[i] =
+            (struct core_key){get_s(r, k, "name"), (enum val_type)get_enum(r, k, "type", VAL_B)};
         if (!keys[i].name.p || keys[i].type < VAL_S || keys[i].type > VAL_B) r->is_bad = true;
     }
     return n;
@@ -205,6 +218,7 @@ static void get_include(struct row *r, val m, struct core_index_def *def)
         val v = val_at(list, i);
         if (val_type(v) == VAL_S) include[i] = arena_dup(r->arena, val_bytes(v));
         if (!include[i].p) r->is_bad = true;
+        if (val_type(v) == VAL_S && !include[i].p) r->is_out = true;
         if (!include[i].p && val_type(v) == VAL_S) r->is_out = true;
     }
     def->include = include;
@@ -216,12 +230,12 @@ static void get_index(struct row *r, val m, struct table_index *x)
     x->def.name = get_s(r, m, "name");
     x->space = get_u(m, "space");
     x->def.is_local = get_u(m, "is_local") != 0;
-    x->status = (enum core_status)get_u(m, "status");
+    x->status = (enum core_status)get_enum(r, m, "status", CORE_ACTIVE);
     x->is_backfilling = get_u(m, "is_backfilling") != 0;
-    x->backfill_after = get_s(r, m, "backfill_after");
+    x->backfill_after = get_b(r, m, "backfill_after");
     x->def.n_hash = get_keys(r, m, "hash", x->def.hash, 4);
     x->def.n_range = get_keys(r, m, "range", x->def.range, 4);
-    x->def.projection = (enum core_projection)get_u(m, "projection");
+    x->def.projection = (enum core_projection)get_enum(r, m, "projection", CORE_PROJECT_INCLUDE);
     x->def.read_units = get_u(m, "read_units");
     x->def.write_units = get_u(m, "write_units");
     get_include(r, m, &x->def);
@@ -252,11 +266,12 @@ static void get_streams(struct row *r, val m, struct table *t)
     for (uint32_t i = 0; i < t->n_streams && !r->is_bad; i++) {
         val s = map_at(r, list, i);
         if (r->is_bad) return;
-        t->streams[i] = (struct table_stream){.space = get_u(s, "space"),
-                                              .label = get_s(r, s, "label"),
-                                              .view = (enum core_stream_view)get_u(s, "view"),
-                                              .created_us = get_i(s, "created_us"),
-                                              .disabled_us = get_i(s, "disabled_us")};
+        t->streams[i] = (struct table_stream){
+            .space = get_u(s, "space"),
+            .label = get_s(r, s, "label"),
+            .view = (enum core_stream_view)get_enum(r, s, "view", CORE_STREAM_BOTH),
+            .created_us = get_i(s, "created_us"),
+            .disabled_us = get_i(s, "disabled_us")};
     }
 }
 
@@ -291,7 +306,7 @@ static void get_table(struct row *r, val m, struct table *t)
     t->write_units = get_u(m, "write_units");
     t->ttl_attribute = get_s(r, m, "ttl_attribute");
     t->is_ttl_filling = get_u(m, "is_ttl_filling") != 0;
-    t->ttl_after = get_s(r, m, "ttl_after");
+    t->ttl_after = get_b(r, m, "ttl_after");
     get_definitions(r, m, t);
     get_indexes(r, m, t);
     get_streams(r, m, t);

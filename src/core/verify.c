@@ -224,6 +224,16 @@ static sheaf_rc check_note(struct verify *v, const struct sheaf_row *row)
     return SHEAF_OK;
 }
 
+/* Statistics of a deleted index that the background has not swept yet; drawn in sweep.c. */
+static sheaf_rc check_sweep(struct verify *v, const struct sheaf_row *row)
+{
+    enum { PREFIX = 5, AFTER_BYTES = SHEAF_PLACE_BYTES + 8 };
+    bool is_good =
+        row->key.s.n == PREFIX + 8 && (row->value.n == 8 || row->value.n == 8 + AFTER_BYTES);
+    if (is_good) return SHEAF_OK;
+    return verify_complain(v, "header: a note of statistics to sweep is damaged");
+}
+
 static sheaf_rc check_meta(struct verify *v, const struct sheaf_row *row, void *ctx)
 {
     (void)ctx;
@@ -236,6 +246,7 @@ static sheaf_rc check_meta(struct verify *v, const struct sheaf_row *row, void *
             return SHEAF_OK;
         }
         if (span_starts(name, SPAN_LIT("drop"))) return check_note(v, row);
+        if (span_starts(name, SPAN_LIT("sweep"))) return check_sweep(v, row);
         if (span_eq(name, SPAN_LIT("format")) && row->value.n == 1) return SHEAF_OK;
         const struct key_secret *secret = core_secret(v->core);
         if (span_eq(name, SPAN_LIT("secret")) &&

@@ -559,7 +559,7 @@ void op_query(struct world *w)
     draw_look(w, &l, true);
     const struct tree **all = collect(w, &l, true, &n);
     const sheaf_item *start = draw_start(w, &l, all, &n);
-    if (is_filling(&l)) return;
+    if (is_filling(&l)) l.refusals |= RC_BIT(SHEAF_VALIDATION);
     do {
         sheaf_rc rc = query_page(w, &l, start, &r);
         world_expect_rc(w, "Query", rc, l.refusals ? l.refusals : RC_BIT(SHEAF_OK));
@@ -583,7 +583,7 @@ void op_scan(struct world *w)
     draw_look(w, &l, false);
     uint32_t n_segments = world_one_in(w, 2) ? 0 : 1 + (uint32_t)rng_below(&w->rng, 5);
     const struct tree **all = collect(w, &l, false, &n);
-    if (is_filling(&l)) return;
+    if (is_filling(&l)) l.refusals |= RC_BIT(SHEAF_VALIDATION);
     for (uint32_t s = 0; s == 0 || s < n_segments; s++) {
         const sheaf_item *start = NULL;
         do {

@@ -319,16 +319,18 @@ static void expect_reasons(struct world *w, const struct write *all, const struc
 {
     world_expect_number(w, "reasons", sheaf_result_reason_count(r), n);
     for (uint32_t i = 0; i < n; i++) {
-        struct sheaf_reason reason;
-        const char *want = "None";
-        if (!sheaf_result_reason(r, i, &reason)) world_differs(w, "reason %u is missing", i);
-        if (j[i].refusals & RC_BIT(SHEAF_VALIDATION)) want = "ValidationError";
-        if (j[i].has_failed_condition) want = "ConditionalCheckFailed";
-        if (j[i].may_succeed && strcmp(reason.code, "None") == 0) want = "None";
-        if (strcmp(reason.code, want) != 0)
-            world_differs(w, "reason %u of %u: got %s, wanted %s", i, n, reason.code, want);
-        bool shows = j[i].has_failed_condition && all[i].wants_old && j[i].before;
-        world_expect_item(w, "item of a reason", reason.item, shows ? &j[i].before->v : NULL);
+        const struct sheaf_reason *reason = sheaf_result_reason(r, i);
+        if (!reason) world_differs(w, "reason %u is missing", i);
+        bool is_condition = strcmp(reason->code, "ConditionalCheckFailed") == 0;
+        bool may_be_invalid = j[i].refusals & RC_BIT(SHEAF_VALIDATION);
+        /* Which of two faults is told depends on when the second can be seen. */
+        bool fits = is_condition ? j[i].has_failed_condition
+                    : strcmp(reason->code, "ValidationError") == 0
+                        ? may_be_invalid
+                        : strcmp(reason->code, "None") == 0 && (!j[i].refusals || j[i].may_succeed);
+        if (!fits) world_differs(w, "reason %u of %u is %s", i, n, reason->code);
+        bool shows = is_condition && all[i].wants_old && j[i].before;
+        world_expect_item(w, "item of a reason", reason->item, shows ? &j[i].before->v : NULL);
     }
 }
 
@@ -348,30 +350,28 @@ static void fill_action(struct world *w, struct write *x, struct sheaf_transact_
                                         .return_old_on_condition_failure = x->wants_old};
 }
 
-/* The token's text and what it makes of the request: 0, or the one answer there is. */
-static uint64_t judge_token(struct world *w, uint64_t seed, struct token **token)
-{
-    enum { LIFE_US = 600 * 1000000 };
-    *token = NULL;
-    if (!world_one_in(w, 4)) return 0;
-    struct token *t = *token = &w->tokens[rng_below(&w->rng, N_TOKENS)];
-    if (!t->text[0]) snprintf(t->text, sizeof t->text, "token-%u", ++w->n_tokens_made);
-    if (!t->seed || w->now_us - t->at_us >= LIFE_US) return 0;
-    return t->seed == seed ? RC_BIT(SHEAF_OK) : RC_BIT(SHEAF_IDEMPOTENT_MISMATCH);
-}
-
 struct transaction {
     uint32_t n;
     bool has_twins;
+    struct token *token; /* NULL: none */
     struct write *all;
     struct judged *judged;
     struct sheaf_transact_write *actions;
 };
 
+static struct token *draw_token(struct world *w)
+{
+    if (!world_one_in(w, 4)) return NULL;
+    struct token *t = &w->tokens[rng_below(&w->rng, N_TOKENS)];
+    if (!t->text[0]) snprintf(t->text, sizeof t->text, "token-%u", ++w->n_tokens_made);
+    return t;
+}
+
 static void draw_transaction(struct world *w, struct transaction *t)
 {
     static const enum kind kinds[] = {PUT, UPDATE, UPDATE, DELETE, CHECK};
     enum { MAX = 12 };
+    t->token = draw_token(w);
     t->all = tree_room(&w->arena, MAX * sizeof *t->all);
     t->judged = tree_room(&w->arena, MAX * sizeof *t->judged);
     t->actions = tree_room(&w->arena, MAX * sizeof *t->actions);
@@ -388,6 +388,41 @@ static void draw_transaction(struct world *w, struct transaction *t)
         }
         fill_action(w, &t->all[i], &t->actions[i]);
     }
+}
+
+static uint64_t digest(uint64_t h, const char *text)
+{
+    for (; *text; text++) h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return (h ^ 255) * UINT64_C(0x100000001b3);
+}
+
+/* Of everything that the request says. */
+static uint64_t digest_request(struct world *w, const struct transaction *t)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct write *x = &t->all[i];
+        h = digest(h, kind_names[x->kind]);
+        h = digest(h, x->t->name);
+        h = digest(h, world_text(w, &x->item));
+        h = digest(h, x->kind == UPDATE ? x->update_text : "");
+        h = digest(h, x->cond_text ? x->cond_text : "");
+        h = digest(h, x->wants_old ? "old" : "");
+        for (uint32_t k = 0; k < x->words.n_names; k++) h = digest(h, x->words.names[k].name);
+        struct tree values =
+            tree_of_item(&w->arena, &(sheaf_item){x->words.values, x->words.n_values, NULL});
+        h = digest(h, world_text(w, &values));
+    }
+    return h;
+}
+
+/* What the token makes of the request: 0, or the one answer there is. */
+static uint64_t judge_token(struct world *w, const struct transaction *t, uint64_t request)
+{
+    enum { LIFE_US = 600 * 1000000 };
+    const struct token *token = t->token;
+    if (!token || !token->seed || w->now_us - token->at_us >= LIFE_US) return 0;
+    return token->request == request ? RC_BIT(SHEAF_OK) : RC_BIT(SHEAF_IDEMPOTENT_MISMATCH);
 }
 
 /* What it may answer. */
@@ -411,15 +446,15 @@ static uint64_t judge_transaction(struct world *w, struct transaction *t)
 void op_transact_write(struct world *w, uint64_t seed)
 {
     struct transaction t;
-    struct token *token;
     sheaf_result *r;
     /* A request that was made with a token is made again now and then, to the letter. */
     uint64_t again = world_one_in(w, 10) ? w->tokens[rng_below(&w->rng, N_TOKENS)].seed : 0;
     if (again) seed = again;
     rng_init(&w->rng, ~seed);
-    uint64_t by_token = judge_token(w, seed, &token);
     draw_transaction(w, &t);
-    world_say(w, "TransactWriteItems of %u, token %s%s\n", t.n, token ? token->text : "none",
+    uint64_t request = t.token ? digest_request(w, &t) : 0;
+    uint64_t by_token = judge_token(w, &t, request);
+    world_say(w, "TransactWriteItems of %u, token %s%s\n", t.n, t.token ? t.token->text : "none",
               by_token == RC_BIT(SHEAF_OK) ? " (used by the same)" : "");
     uint64_t mask = judge_transaction(w, &t);
     if (by_token && !t.has_twins && !(mask & RC_BIT(SHEAF_RESOURCE_NOT_FOUND)) &&
@@ -432,7 +467,7 @@ void op_transact_write(struct world *w, uint64_t seed)
         w->db,
         &(struct sheaf_transact_write_items){.actions = t.actions,
                                              .n_actions = t.n,
-                                             .client_request_token = token ? token->text : NULL,
+                                             .client_request_token = t.token ? t.token->text : NULL,
                                              .error = &w->err},
         &r);
     world_expect_rc(w, "TransactWriteItems", rc, mask);
@@ -441,9 +476,10 @@ void op_transact_write(struct world *w, uint64_t seed)
     if (rc == SHEAF_TRANSACTION_CANCELED && is_plain) expect_reasons(w, t.all, t.judged, t.n, r);
     if (rc == SHEAF_OK && by_token != RC_BIT(SHEAF_OK)) {
         for (uint32_t i = 0; i < t.n; i++) commit(w, &t.all[i], &t.judged[i]);
-        if (token) {
-            token->seed = seed;
-            token->at_us = w->now_us;
+        if (t.token) {
+            t.token->seed = seed;
+            t.token->request = request;
+            t.token->at_us = w->now_us;
         }
     }
     sheaf_result_free(r);

@@ -72,18 +72,21 @@ const struct schema_index *model_index_at(const struct model_table *t, uint32_t 
     return i == t->schema->n_indexes && t->has_late ? &schema_late : NULL;
 }
 
-static bool is_fit(const struct schema_key *k, const struct tree *item)
+/* Whether the item's value can be this key: of its type, not empty, not too long. */
+static bool is_fit(const struct schema_key *k, const struct tree *item, size_t max)
 {
     const struct tree *v = tree_find(item, k->name);
-    return v && v->type == k->type && (k->type == SHEAF_N || v->n > 0);
+    return v && v->type == k->type && (k->type == SHEAF_N || (v->n > 0 && v->n <= max));
 }
+
+enum { HASH_MAX = 2048, RANGE_MAX = 1024 };
 
 bool index_holds(const struct schema_index *x, const struct tree *item)
 {
     for (uint32_t i = 0; i < schema_count(x->hash); i++)
-        if (!is_fit(&x->hash[i], item)) return false;
+        if (!is_fit(&x->hash[i], item, HASH_MAX)) return false;
     for (uint32_t i = 0; i < schema_count(x->range); i++)
-        if (!is_fit(&x->range[i], item)) return false;
+        if (!is_fit(&x->range[i], item, RANGE_MAX)) return false;
     return true;
 }
 
@@ -118,10 +121,10 @@ struct tree index_view(struct arena *a, const struct model_table *t, const struc
     return view;
 }
 
-static const char *bad_key(const struct schema_key keys[4], const struct tree *item)
+static const char *bad_key(const struct schema_key keys[4], const struct tree *item, size_t max)
 {
     for (uint32_t i = 0; i < schema_count(keys); i++)
-        if (tree_find(item, keys[i].name) && !is_fit(&keys[i], item)) return keys[i].name;
+        if (tree_find(item, keys[i].name) && !is_fit(&keys[i], item, max)) return keys[i].name;
     return NULL;
 }
 
@@ -129,8 +132,8 @@ const char *model_bad_index_key(const struct model_table *t, const struct tree *
 {
     const struct schema_index *x;
     for (uint32_t i = 0; (x = model_index_at(t, i)); i++) {
-        const char *bad = bad_key(x->hash, item);
-        if (!bad) bad = bad_key(x->range, item);
+        const char *bad = bad_key(x->hash, item, HASH_MAX);
+        if (!bad) bad = bad_key(x->range, item, RANGE_MAX);
         if (bad) return bad;
     }
     return NULL;
@@ -150,7 +153,7 @@ struct tree key_of(struct arena *a, const struct model_table *t, const struct sc
 
 /* ---- changing ---- */
 
-static void clear_log(struct model_table *t)
+void model_clear_log(struct model_table *t)
 {
     for (size_t i = 0; i < t->n_log; i++) {
         stored_drop(t->log[i].old);
@@ -162,7 +165,7 @@ static void clear_log(struct model_table *t)
 void model_clear(struct model_table *t)
 {
     for (size_t i = 0; i < t->n; i++) stored_drop(t->items[i]);
-    clear_log(t);
+    model_clear_log(t);
     free(t->items);
     free(t->log);
     struct model_table fresh = {.schema = t->schema};

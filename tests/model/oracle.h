@@ -83,6 +83,7 @@ bool is_key_name(const struct model_table *t, const char *name);
 /* ---- changing ---- */
 
 void model_clear(struct model_table *t);
+void model_clear_log(struct model_table *t);
 struct stored *model_find(const struct model_table *t, const struct tree *key);
 /* The item under a key becomes `after` (NULL: none). A change that changes nothing is none. */
 void model_write(struct model_table *t, const struct tree *key, const struct tree *after,

@@ -220,8 +220,18 @@ static void put(struct text *t, const char *p, size_t n)
 
 static void put_str(struct text *t, const char *s) { put(t, s, strlen(s)); }
 
+/* A long row of one character is told by its length. */
+static bool put_row(struct text *t, const struct tree *v)
+{
+    char text[64];
+    if (v->n < 64 || memcmp(v->p, v->p + 1, v->n - 1) != 0) return false;
+    put(t, text, (size_t)snprintf(text, sizeof text, "%zu times '%c'", v->n, v->p[0]));
+    return true;
+}
+
 static void put_bytes(struct text *t, const struct tree *v)
 {
+    if (v->type == SHEAF_S && put_row(t, v)) return;
     static const char hex[] = "0123456789abcdef";
     put_str(t, v->type == SHEAF_S ? "'" : "<");
     for (size_t i = 0; i < v->n; i++) {
@@ -386,7 +396,9 @@ static struct tree of_value(struct arena *a, const sheaf_value *v)
         t.n = v->n;
         return tree_dup(a, &t);
     case SHEAF_N:
-        return parse_number(sheaf_value_str(v));
+        if (v->n == SHEAF_N_INT64_) return tree_n(v->u.i64 * 100);
+        return parse_number(v->n == SIZE_MAX ? (sheaf_str){v->u.p, strlen(v->u.p)}
+                                             : sheaf_value_str(v));
     case SHEAF_BOOL:
         t.flag = v->boolean;
         return t;

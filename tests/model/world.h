@@ -15,7 +15,8 @@ enum { N_TABLES = N_SCHEMAS, N_TOKENS = 8 };
 
 struct token {
     char text[40];
-    uint64_t seed; /* of the request that used it; 0: free */
+    uint64_t seed;    /* of the operation that used it; 0: free */
+    uint64_t request; /* what it asked, as a digest */
     int64_t at_us;
 };
 
