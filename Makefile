@@ -9,6 +9,7 @@ FUZZ_TARGETS ?=
 SOAK_CYCLES  ?= 10000
 SOAK_SCALE   ?= 100
 TESTS        ?=
+BENCH_ARGS   ?=
 
 SETUP   = @scripts/setup
 build   = @cmake --preset $(1) --log-level=WARNING >/dev/null && cmake --build --preset $(1)
@@ -28,15 +29,16 @@ help: ## this text
 	@echo '  TESTS=$(TESTS)  ctest options: make test TESTS="-R key/" runs the tests of one room'
 	@echo '  FUZZ_SECONDS=$(FUZZ_SECONDS)  for each target; FUZZ_TARGETS="fuzz_x" picks some'
 	@echo '  SOAK_CYCLES=$(SOAK_CYCLES)  crash cycles; SOAK_SCALE=$(SOAK_SCALE) multiplies the random tests'
+	@echo '  BENCH_ARGS=$(BENCH_ARGS)  of both benchmarks: --quick, --items N'
 	@echo '  PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)  where make install goes'
 	@echo
 	@echo 'Start with: make test'
 
 serve: ## run the server (it does not exist yet: says so and fails)
-	@echo 'make serve: there is no server yet. It is part 3 of 7; this tree holds part 1, the layers'
-	@echo 'below it: values, keys, expressions and storage engines. What runs today:'
+	@echo 'make serve: there is no server yet. It is part 3 of 7; this tree holds parts 1 and 2, DynamoDB'"'"'s'
+	@echo 'data model as a library (docs/embedded.md). What runs today:'
 	@echo '  make test                             build everything and run every test'
-	@echo '  build/dev/examples/hello              a first program over the in-memory engine, after make test'
+	@echo '  build/dev/examples/hello              a first program, after make test'
 	@exit 1
 
 test: ## build with asserts on and run every test
@@ -44,11 +46,11 @@ test: ## build with asserts on and run every test
 	$(call build,dev)
 	@tools/run-tests build/dev $(TESTS)
 
-bench: ## build optimised and print CPU time per operation
+bench: ## build optimised and print CPU time per operation: the layers, then whole calls
 	$(SETUP) test
-	$(call build,release)
-	@test -x build/release/bench/bench_micro || { echo 'make bench: bench/micro holds no benchmark yet'; exit 1; }
-	@build/release/bench/bench_micro
+	$(call build,release) --target bench_micro bench_embedded
+	@build/release/bench/bench_micro $(BENCH_ARGS)
+	@build/release/bench/bench_embedded $(BENCH_ARGS)
 
 asan: ## unit, contract and example tests under AddressSanitizer and UBSan
 	$(SETUP) test

@@ -227,6 +227,7 @@ static void run_transact(void *ctx, uint64_t n)
     for (uint64_t i = 0; i < n; i++) {
         sheaf_item *keys[ACTIONS];
         struct sheaf_transact_write a[ACTIONS];
+        const sheaf_item *one = SHEAF_ITEM({":one", sheaf_int(1)}); /* outlives the loop below */
         for (int k = 0; k < ACTIONS; k++) {
             char pk[24], sk[32];
             name_keys((s->at++ * 7919u + (uint64_t)k * (s->n_items / ACTIONS)) % s->n_items, pk,
@@ -235,8 +236,7 @@ static void run_transact(void *ctx, uint64_t n)
             a[k] = (struct sheaf_transact_write){.table = "bench",
                                                  .key = keys[k],
                                                  .update_expression = "SET amount = amount + :one",
-                                                 .expression_attribute_values =
-                                                     SHEAF_ITEM({":one", sheaf_int(1)})};
+                                                 .expression_attribute_values = one};
         }
         must(sheaf_transact_write_items(s->db,
                                         &(struct sheaf_transact_write_items){

@@ -94,8 +94,8 @@ static inline int sheaf_die(const sheaf_error *err)
             err ? err->message : "");
     return 1;
 }
-/* One round of background work on the injected clock: expired items, old stream records, old
- * tokens, index backfill. */
+/* Background work until nothing is left for now: expired items, old stream records, old tokens, index
+ * backfill. For programs that set no_background, as tests with an injected clock do. */
 SHEAF_API sheaf_rc sheaf_run_background(sheaf_db *db, sheaf_error *err) SHEAF_NODISCARD;
 
 /* ---- tables ---- */

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "core/core.h"
 
+#include <pthread.h>
 #include <sheaf/sheaf.h>
 
 struct sheaf_db {
@@ -16,6 +17,8 @@ struct sheaf_db {
     struct api_clock *clock; /* NULL: the system's */
     enum sheaf_durability durability;
     struct api_worker *worker; /* background thread; NULL: none */
+    /* Held shared by every call under way, so that closing waits for them. */
+    pthread_rwlock_t in_use;
 };
 
 /* ---- items (item.c, view.c) ---- */
@@ -89,8 +92,9 @@ struct sheaf_result {
     _Alignas(16) uint8_t room[4096];
 };
 
-/* A new result whose arena holds the request as well. NULL when memory is out (then *err says so). */
-sheaf_result *api_begin(sheaf_error *err);
+/* Begins a call: a new result whose arena holds the request as well. NULL when memory is out (then
+ * *err says so, and there is nothing to finish). */
+sheaf_result *api_begin(sheaf_db *db, sheaf_error *err);
 /* Waits for durability (a position of 0 waits for nothing), then hands the result over or frees it.
  * `keeps` says whether a failed call leaves a result too. Returns rc, or the failure to get durable. */
 sheaf_rc api_finish(sheaf_db *db, sheaf_result *r, sheaf_rc rc, sheaf_position position,
@@ -116,7 +120,7 @@ SHEAF_NODISCARD sheaf_rc api_take(void *to, size_t to_n, const void *from, size_
 #define API_BEGIN(T)                                                                               \
     struct T whole, *q = &whole;                                                                   \
     if (result_out) *result_out = NULL;                                                            \
-    sheaf_result *r = api_begin(API_ERROR(given, size));                                           \
+    sheaf_result *r = api_begin(db, API_ERROR(given, size));                                       \
     if (!r) return SHEAF_NOMEM;                                                                    \
     struct ctx *c = &r->ctx;                                                                       \
     sheaf_position position = 0;                                                                   \

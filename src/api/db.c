@@ -1,6 +1,7 @@
 /* Opens and closes databases, and keeps their background work going. Know before editing: the worker
- * thread sleeps on a condition variable, not on the clock, so that closing is immediate; programs that
- * inject a clock run the background themselves. */
+ * thread sleeps on a condition variable, not on the clock, so that closing is immediate. A program
+ * that wants background work only when it says so sets no_background and calls sheaf_run_background.
+ */
 #include "api/api.h"
 
 #include "base/clock.h"
@@ -188,6 +189,7 @@ sheaf_rc sheaf_open_sized(const char *url, const struct sheaf_options *options, 
                  err));
     sheaf_db *db = mem_zalloc(sizeof *db);
     if (!db) return err_nomem(err);
+    pthread_rwlock_init(&db->in_use, NULL);
     sheaf_rc rc = open_all(db, url, &o, err);
     if (rc != SHEAF_OK) {
         sheaf_close(db);
@@ -201,30 +203,41 @@ void sheaf_close(sheaf_db *db)
 {
     if (!db) return;
     stop_worker(db->worker);
+    pthread_rwlock_wrlock(&db->in_use); /* when every call under way has ended */
+    pthread_rwlock_unlock(&db->in_use);
     core_close(db->core);
+    pthread_rwlock_destroy(&db->in_use);
     mem_free(db->clock);
     mem_free(db);
 }
 
 sheaf_rc sheaf_run_background(sheaf_db *db, sheaf_error *err)
 {
-    struct core_background did;
+    struct core_background did = {.has_more = true};
+    sheaf_rc rc = SHEAF_OK;
     err_clear(err);
-    do TRY(core_run_background(db->core, &did, err));
-    while (did.has_more);
-    return SHEAF_OK;
+    pthread_rwlock_rdlock(&db->in_use);
+    while (rc == SHEAF_OK && did.has_more) rc = core_run_background(db->core, &did, err);
+    pthread_rwlock_unlock(&db->in_use);
+    return rc;
 }
 
 sheaf_rc sheaf_verify(sheaf_db *db, bool (*complain)(void *ctx, const char *what), void *ctx,
                       sheaf_error *err)
 {
     err_clear(err);
-    return core_verify(db->core, complain, ctx, err);
+    pthread_rwlock_rdlock(&db->in_use);
+    sheaf_rc rc = core_verify(db->core, complain, ctx, err);
+    pthread_rwlock_unlock(&db->in_use);
+    return rc;
 }
 
 sheaf_rc sheaf_backup(sheaf_db *db, const char *directory, sheaf_error *err)
 {
     err_clear(err);
     if (!directory || !*directory) return err_validation(err, "sheaf_backup needs a directory");
-    return eng_checkpoint(core_engine(db->core), directory, err);
+    pthread_rwlock_rdlock(&db->in_use);
+    sheaf_rc rc = eng_checkpoint(core_engine(db->core), directory, err);
+    pthread_rwlock_unlock(&db->in_use);
+    return rc;
 }

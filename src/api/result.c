@@ -9,7 +9,7 @@
 /* A page of 1 MB, its copy for the getters, and the request; a batch of 16 MB likewise. */
 enum { RESULT_BYTES_MAX = 256 << 20 };
 
-sheaf_result *api_begin(sheaf_error *err)
+sheaf_result *api_begin(sheaf_db *db, sheaf_error *err)
 {
     sheaf_result *r = mem_alloc(sizeof *r);
     if (!r) {
@@ -21,6 +21,7 @@ sheaf_result *api_begin(sheaf_error *err)
     arena_init_in(&r->arena, r->room, sizeof r->room, RESULT_BYTES_MAX);
     r->ctx = (struct ctx){&r->arena, err ? err : &r->spare};
     err_clear(r->ctx.err);
+    pthread_rwlock_rdlock(&db->in_use);
     return r;
 }
 
@@ -44,6 +45,7 @@ sheaf_rc api_finish(sheaf_db *db, sheaf_result *r, sheaf_rc rc, sheaf_position p
         sheaf_rc synced = eng_sync(core_engine(db->core), position, r->ctx.err);
         if (synced != SHEAF_OK) rc = synced;
     }
+    pthread_rwlock_unlock(&db->in_use);
     if (result_out && carries_data(rc))
         *result_out = r;
     else

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-enum { ALIGN = 16, FIRST_BLOCK = 4096, LAST_BLOCK = 256 * 1024 };
+enum { ALIGN = 16, FIRST_BLOCK = 4096, AFTER_ROOM = 16384, LAST_BLOCK = 256 * 1024 };
 
 struct arena_block {
     struct arena_block *next;
@@ -79,7 +79,7 @@ void arena_rewind(struct arena *a, struct arena_mark mark)
 static bool grow(struct arena *a, size_t n)
 {
     if (n > a->ceiling) return false;
-    size_t size = a->head ? a->head->size * 2 : FIRST_BLOCK;
+    size_t size = a->head ? a->head->size * 2 : a->room ? AFTER_ROOM : FIRST_BLOCK;
     if (size > LAST_BLOCK) size = LAST_BLOCK;
     if (size < n + sizeof(struct arena_block)) size = n + sizeof(struct arena_block);
     if (a->used + size > a->ceiling) {

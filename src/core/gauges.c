@@ -195,6 +195,7 @@ static size_t key_of(const struct table *t, uint64_t space, val item, uint8_t *t
     return roster_put_key(to, cap, x->def.n_hash, attributes);
 }
 
+/* Unless somebody as large sits there meanwhile. */
 static void seat_candidate(struct roster *r, uint32_t seat, const sheaf_place *place, span key,
                            uint64_t bytes)
 {
@@ -202,7 +203,9 @@ static void seat_candidate(struct roster *r, uint32_t seat, const sheaf_place *p
     pthread_mutex_lock(&r->lock);
     if (roster_find(r, place, &mine))
         atomic_store_explicit(roster_weight(r, mine), bytes, memory_order_relaxed);
-    else if (roster_take(r, seat, place, key))
+    else if ((roster_is_free(r, seat) ||
+              bytes > atomic_load_explicit(roster_weight(r, seat), memory_order_relaxed)) &&
+             roster_take(r, seat, place, key))
         atomic_store_explicit(roster_weight(r, seat), bytes, memory_order_relaxed);
     pthread_mutex_unlock(&r->lock);
 }

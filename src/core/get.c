@@ -51,7 +51,9 @@ sheaf_rc read_bind(struct core *core, struct ctx *c, struct read_op *op, struct 
         const struct path *paths = expr_projection_paths(op->projection, &n);
         TRY(keys_check_paths(c, t, paths, n));
     }
-    return row_item_key(core, c, t, table_hash_of(t, key), table_range_of(t, key), &op->key);
+    op->hash = table_hash_of(t, key);
+    op->range = table_range_of(t, key);
+    return row_item_key(core, c, t, op->hash, op->range, &op->key);
 }
 
 void read_done(struct read_op *op)
@@ -69,9 +71,9 @@ sheaf_rc read_take(struct ctx *c, const struct read_op *op, span stored, span *i
     *bytes_out = 0;
     if (!stored.p) return SHEAF_OK;
     TRY(read_check_row(c, t, stored));
-    val is = item_map(stored), want = item_map(op->q->key);
-    if (!val_eq(table_hash_of(t, is), table_hash_of(t, want)) ||
-        (t->has_range && !val_eq(table_range_of(t, is), table_range_of(t, want))))
+    val is = item_map(stored);
+    if (!val_eq(table_hash_of(t, is), op->hash) ||
+        (t->has_range && !val_eq(table_range_of(t, is), op->range)))
         return read_corrupt(c, t, "a row holds the item of another key");
     *bytes_out = item_size(stored);
     if (op->projection) return expr_project(c, op->projection, is, item_out);
@@ -82,10 +84,12 @@ sheaf_rc read_take(struct ctx *c, const struct read_op *op, span stored, span *i
 /* ---- GetItem ---- */
 
 static sheaf_rc charge(struct core *core, struct ctx *c, const struct core_get_item *q,
-                       const struct table *t, double units, struct core_item_outcome *out)
+                       const struct read_op *op, double units, struct core_item_outcome *out)
 {
     struct capacity k;
-    TRY(throttle_read(core, t, NULL, table_hash_of(t, item_map(q->get.key)), units, c->err));
+    const struct table *t = op->table;
+    TRY(throttle_read(core, t, NULL, op->hash, units, c->err));
+    if (q->capacity == CORE_CAPACITY_NONE) return SHEAF_OK;
     TRY(capacity_init(c, &k, q->capacity, 1, false));
     TRY(capacity_reserve(c, &k, t));
     capacity_add(&k, t, NULL, units);
@@ -109,7 +113,7 @@ static sheaf_rc get(struct core *core, struct ctx *c, const struct core_get_item
     eng_read_done(core->engine, pin);
     TRY(rc);
     out->position = eng_visible(core->engine);
-    return charge(core, c, q, t, capacity_read_units(bytes, q->get.is_consistent, false), out);
+    return charge(core, c, q, op, capacity_read_units(bytes, q->get.is_consistent, false), out);
 }
 
 sheaf_rc core_get_item(struct core *core, struct ctx *c, const struct core_get_item *q,

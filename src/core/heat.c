@@ -87,22 +87,26 @@ static void move_in(struct heat *h, uint32_t seat, const sheaf_place *place, spa
     add(h, seat, kind, half_units + (uint32_t)(inherited < UINT32_MAX / 2 ? inherited : 0));
 }
 
+/* Whether a key without a seat may have the weakest of its set. */
+static bool may_move_in(struct heat *h, const sheaf_place *place, uint32_t seat, uint64_t weight)
+{
+    if (roster_is_free(&h->roster, seat)) return true;
+    uint64_t m = atomic_load_explicit(roster_weight(&h->roster, seat), memory_order_relaxed);
+    return m == 0 || roster_roll(&h->roster, place) % (m + weight) < weight;
+}
+
 static void admit(struct heat *h, const sheaf_place *place, val partition, int kind,
                   uint32_t half_units)
 {
     uint8_t bytes[LIMIT_PARTITION_KEY_BYTES + 16];
-    uint32_t seat = roster_weakest(&h->roster, place);
-    if (!roster_is_free(&h->roster, seat)) {
-        uint64_t m = atomic_load_explicit(roster_weight(&h->roster, seat), memory_order_relaxed);
-        uint64_t w = weight_of(kind, half_units);
-        if (m > 0 && roster_roll(&h->roster, place) % (m + w) >= w) return;
-    }
+    uint32_t seat = roster_weakest(&h->roster, place), mine;
+    uint64_t weight = weight_of(kind, half_units);
+    if (!may_move_in(h, place, seat, weight)) return;
     size_t n = roster_put_key(bytes, sizeof bytes, 1, &partition);
     if (n == 0 || pthread_mutex_trylock(&h->roster.lock) != 0) return;
-    uint32_t mine;
     if (roster_find(&h->roster, place, &mine)) /* another thread was quicker */
         add(h, mine, kind, half_units);
-    else
+    else if (seat == roster_weakest(&h->roster, place)) /* nobody heavier sits there meanwhile */
         move_in(h, seat, place, SPAN(bytes, n), kind, half_units);
     pthread_mutex_unlock(&h->roster.lock);
 }

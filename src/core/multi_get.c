@@ -168,8 +168,7 @@ static sheaf_rc charge(struct multi *m, uint32_t i, uint32_t bytes, sheaf_error 
 {
     const struct read_op *op = &m->ops[i];
     double units = capacity_read_units(bytes, op->q->is_consistent, m->q->is_transaction);
-    TRY(throttle_read(m->core, op->table, NULL, table_hash_of(op->table, item_map(op->q->key)),
-                      units, err));
+    TRY(throttle_read(m->core, op->table, NULL, op->hash, units, err));
     capacity_add(&m->capacity, op->table, NULL, units);
     return SHEAF_OK;
 }

@@ -23,6 +23,7 @@ struct read_op {
     const struct core_get *q;
     const struct expr_projection *projection; /* NULL: everything */
     struct table *table;                      /* counted; NULL until bound */
+    val hash, range;                          /* of q->key, once bound */
     sheaf_engine_key key;                     /* once bound */
 };
 

@@ -3,9 +3,9 @@
  * Layer rule: internal to core.
  *
  * A key has one set of eight seats, chosen by its hash. Finding a key and adding to its weight take
- * no lock: the digests of a set lie side by side. Changing who sits in a seat takes `lock`. A thread that
- * found a seat just before it changes hands adds to the wrong key once: these are figures to look
- * at, not balances.
+ * no lock: the digests of a set lie side by side. Changing who sits in a seat takes `lock`. A thread
+ * that found a seat just before it changes hands adds to the wrong key once: these are figures to
+ * look at, not balances.
  */
 #ifndef CORE_ROSTER_H
 #define CORE_ROSTER_H
@@ -53,7 +53,8 @@ bool roster_is_free(const struct roster *r, uint32_t seat);
 
 /* ---- with `lock` held ---- */
 
-/* Gives the seat to a key; the weight stays what it was. false when memory is out: nothing changed. */
+/* Gives the seat to a key; the weight stays what it was. false when memory is out: nothing has
+ * changed. */
 bool roster_take(struct roster *r, uint32_t seat, const sheaf_place *place, span key);
 void roster_leave(struct roster *r, uint32_t seat);
 static inline span roster_key(const struct roster *r, uint32_t seat)

@@ -24,7 +24,7 @@ passed=0
 check() { # name, program: runs it and looks at what it says
     rm -rf "$work/data"
     said=$(LD_LIBRARY_PATH=$libdir "$2" "$work/data") || { echo "$1: failed: $said"; exit 1; }
-    [ "$said" = "mem rocks" ] || { echo "$1 said: $said"; exit 1; }
+    [ "$said" = "mem rocks A 1.5" ] || { echo "$1 said: $said"; exit 1; }
     passed=$((passed + 1))
 }
 needs() { # name, program, "yes" when it should need libsheaf.so
@@ -36,8 +36,10 @@ for package in sheaf sheaf-static; do
     shared=yes
     [ $package = sheaf ] || shared=no
     gcc -std=c11 -Wall -Wextra -Werror "$source/use.c" -o "$work/c" $(pkg-config --cflags --libs $package)
-    g++ -std=c++17 -Wall -Wextra -Werror "$source/use.cpp" -o "$work/cpp" $(pkg-config --cflags --libs $package)
-    for language in c cpp; do
+    for standard in 17 20; do
+        g++ -std=c++$standard -Wall -Wextra -Werror "$source/use.cpp" -o "$work/c++$standard" $(pkg-config --cflags --libs $package)
+    done
+    for language in c c++17 c++20; do
         check "$package by pkg-config, $language" "$work/$language"
         needs "$package by pkg-config, $language" "$work/$language" $shared
     done

@@ -442,7 +442,7 @@ static void *hammer(void *ctx)
             (core_hottest(t.core, &c, SPAN_LIT("T"), SPAN_NONE, 5, &all) != SHEAF_OK ||
              core_largest(t.core, &c, SPAN_LIT("T"), SPAN_NONE, 5, &all) != SHEAF_OK))
             abort();
-        if (id == 0 && i % 700 == 0) clock_manual_advance(&hands, 11 * 1000000);
+        if (id == 0 && i % 700 == 0) clock_manual_advance(&hands, 6 * 1000000);
         table_unref(tab);
     }
     arena_deinit(&arena);
