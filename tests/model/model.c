@@ -1,7 +1,7 @@
 /* tests/model/model.c: random operations on the library and on the oracle, in rounds of a fresh
  * database each.
  *
- *      model <mem | rocks> [--operations N] [--seed N] [--round SEED --keep i,j,k …]
+ *      model <mem | rocks> [--operations N] [--seed N]
  *
  * Each round runs in a process of its own, so that a crash is a finding like any other. When a round
  * fails, operations are left out of its sequence as long as it still fails (for at most a minute),
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROUND_OPERATIONS = 8000, FAT_OPERATIONS = 600, SHRINK_SECONDS = 60 };
+enum { ROUND_OPERATIONS = 8000, SHRINK_SECONDS = 60 };
 
 /* What a round in another process tells; shared memory. */
 struct report {
@@ -154,14 +154,6 @@ static uint64_t scaled(uint64_t n)
     return scale > 0 ? (uint64_t)((double)n * scale) : n;
 }
 
-static size_t length_of(uint64_t world_seed)
-{
-    struct rng r;
-    rng_init(&r, world_seed);
-    for (int i = 0; i < 3; i++) (void)rng_u64(&r);
-    return ROUND_OPERATIONS;
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2) return 2;
@@ -180,8 +172,7 @@ int main(int argc, char **argv)
     uint64_t operations = 0, calls = 0, checked = 0, rounds = 0, failed = 0;
     uint64_t begun = clock_mono_ns(clock_system());
     while (operations < want && failed == 0) {
-        struct sequence s = {.seed = mix(seed, rounds)};
-        s.n = length_of(s.seed);
+        struct sequence s = {.seed = mix(seed, rounds), .n = ROUND_OPERATIONS};
         if (s.n > want - operations) s.n = want - operations;
         s.ops = malloc((s.n + 1) * sizeof *s.ops);
         if (!s.ops) return 2;

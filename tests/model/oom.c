@@ -710,8 +710,7 @@ static void try_operation(const struct operation *op, unsigned *n)
     sheaf_close(db);
     for (int for_ever = 0; for_ever < 2; for_ever++) {
         bool was_hit = true;
-        /* On disk a fresh directory takes long: there every third allocation beyond the first. */
-        for (uint64_t nth = 1; was_hit; nth += is_rocks && nth > 12 ? 3 : 1) {
+        for (uint64_t nth = 1; was_hit; nth++) {
             db = fresh(++*n, op);
             was_hit = attempt(op, nth, for_ever, &db, (const char **)texts, &t);
             sheaf_close(db);
