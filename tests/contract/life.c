@@ -173,6 +173,18 @@ static void test_drop_space__holds_after_reopening(void **state)
     }
 }
 
+/* The commit that retires a space must not be lost when the space is. */
+static void test_drop_space__comes_after_what_was_committed_before(void **state)
+{
+    struct world *w = *state;
+    fill_space(w, 2, 10);
+    for (int i = 0; i < 3; i++) {
+        sheaf_position at = put_at(w, key_of(1, "live spaces"), "none");
+        assert_ok(eng_drop_space(w->e, 2, NULL));
+        assert_true(eng_durable(w->e) >= at);
+    }
+}
+
 /* Enough to push what came before it out of every write buffer. */
 static void push_out(struct world *w)
 {
@@ -356,6 +368,7 @@ struct case_list cases_life(void)
         CASE(test_reopen__holds_exactly_what_was_committed),
         CASE(test_drop_space__frees_only_its_space_and_can_be_repeated),
         CASE(test_drop_space__holds_after_reopening),
+        CASE(test_drop_space__comes_after_what_was_committed_before),
         CASE(test_deleted_data__never_comes_back),
         CASE(test_checkpoint__opens_and_holds_exactly_the_state),
         CASE(test_checkpoint__is_refused_where_caps_say_so),

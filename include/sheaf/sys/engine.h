@@ -206,7 +206,8 @@ struct sheaf_engine_ops {
                            void *ctx, sheaf_error *err);
 
     /* Frees a space whose number will never be used again. Not part of a transaction; may be
-     * repeated after a crash. */
+     * repeated after a crash. What was committed before the call is durable before anything of the
+     * space goes, so that no power cut brings back a caller that still counts on it. */
     sheaf_rc (*drop_space)(sheaf_engine *e, uint64_t space, sheaf_error *err);
     /* A consistent copy into a directory that does not exist yet; openable like the original. */
     sheaf_rc (*checkpoint)(sheaf_engine *e, const char *directory, sheaf_error *err);
@@ -246,7 +247,6 @@ struct sheaf_rocks_options {
     uint32_t max_open_files;     /* 0 = 1024 */
     bool use_lz4;                /* smaller files at the same CPU cost */
     bool must_exist;             /* refuse to create the directory */
-    bool plant_skip_sync; /* a planted bug for the crash tests: claims durability without fsync */
     const char
         *owner; /* what to tell the next process that finds the directory in use; may be NULL */
 };

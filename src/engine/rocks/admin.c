@@ -60,6 +60,9 @@ sheaf_rc rocks_drop_space(sheaf_engine *base, uint64_t space, sheaf_error *err)
 {
     struct rocks *e = rocks_of(base);
     TRY(rocks_check(e, err));
+    /* A file that goes is gone for good, at once, while the commit that retired the space may be in
+     * the log only. A power cut must not undo the one and keep the other. */
+    TRY(rocks_sync(base, rocks_visible(base), err));
     uint8_t first[8], end[ROCKS_KEY_MAX + 1];
     for (int i = 0; i < 8; i++) first[i] = (uint8_t)(space >> (56 - 8 * i));
     size_t end_n = space_end(end, first);

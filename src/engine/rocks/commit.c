@@ -140,7 +140,7 @@ static void stamp_writes(struct rocks_txn *t, sheaf_position position)
 static void end_log(struct rocks *e)
 {
     char *message = NULL;
-    if (!e->plant_skip_sync) rocksdb_flush_wal(e->db, 1, &message);
+    if (!e->skips_sync) rocksdb_flush_wal(e->db, 1, &message);
     if (!message) {
         rocks_raise_durable(e, atomic_load_explicit(&e->written, memory_order_relaxed));
         rocksdb_flushoptions_t *how = rocksdb_flushoptions_create();

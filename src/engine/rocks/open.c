@@ -83,7 +83,6 @@ static sheaf_rc open_db(struct rocks *e, const struct sheaf_rocks_options *o, sh
     atomic_init(&e->visible, at);
     atomic_init(&e->written, at);
     atomic_init(&e->durable, at);
-    e->plant_skip_sync = o->plant_skip_sync;
     e->log_limit = rocks_log_limit(o);
     return SHEAF_OK;
 }

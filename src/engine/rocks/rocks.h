@@ -97,7 +97,7 @@ struct rocks {
     struct rocks_handles h;
     struct rocks_dir dir;
     struct rocks_merge merge;
-    bool plant_skip_sync;
+    bool skips_sync; /* planted */
     atomic_bool is_poisoned;
 
     pthread_mutex_t commit_mutex;
@@ -180,6 +180,8 @@ void rocks_sync_init(struct rocks_sync *s);
 /* Settles every waiter and stops the thread; the database is still open. */
 void rocks_sync_stop(struct rocks *e);
 void rocks_sync_deinit(struct rocks_sync *s);
+/* For the crash tests, right after opening: a planted bug, durability claimed without an fsync. */
+void rocks_plant_skip_sync(sheaf_engine *e);
 /* Commits up to `position` have been synced. */
 void rocks_raise_durable(struct rocks *e, sheaf_position position);
 sheaf_position rocks_visible(sheaf_engine *e);

@@ -126,9 +126,8 @@ static void test_visible__covers_whatever_a_reader_has_seen(void **state)
 static void test_plant_skip_sync__claims_what_it_does_not_do(void **state)
 {
     struct fixture *f = *state;
-    struct sheaf_rocks_options o = {.plant_skip_sync = true};
-    sheaf_engine *e = NULL;
-    assert_ok(sheaf_engine_open_rocks(f->dir, &o, &e, NULL));
+    sheaf_engine *e = must_open(f->dir);
+    rocks_plant_skip_sync(e);
     sheaf_position at = put_text(e, "k", "v");
     assert_ok(eng_sync(e, at, NULL));
     assert_int_equal(eng_durable(e), at);
