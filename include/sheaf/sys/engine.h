@@ -281,15 +281,15 @@ static inline uint64_t sheaf_place_space(const sheaf_place *p)
 /* ---- the run loop ---- */
 
 /* Works in the transaction; returns SHEAF_OK to have it committed, anything else to have it rolled
- * back and returned; but SHEAF_CONFLICT, which an engine may answer to a read, is replayed like that
- * of a commit. It runs again from the start after a conflict, so it must not keep anything from an
- * earlier attempt. */
+ * back and returned; but SHEAF_CONFLICT, which an engine may answer to a read, is replayed like
+ * that of a commit. It runs again from the start after a conflict, so it must not keep anything
+ * from an earlier attempt. */
 typedef sheaf_rc (*sheaf_body_fn)(void *ctx, sheaf_txn *t, sheaf_error *err);
 
 struct sheaf_run_options {
     /* A key that the body writes if and only if it takes effect, unique to this request. It settles
-     * SHEAF_UNKNOWN_OUTCOME: present means committed. NULL: an unknown outcome is returned to the
-     * caller. */
+     * SHEAF_UNKNOWN_OUTCOME: present means committed, absent means that the body is replayed. NULL:
+     * an unknown outcome is returned to the caller. */
     const sheaf_engine_key *token;
     uint32_t max_attempts;     /* 0 = 32 */
     uint64_t seed;             /* of the jitter; 0 = from the clock */
