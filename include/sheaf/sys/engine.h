@@ -241,17 +241,18 @@ SHEAF_API sheaf_rc sheaf_engine_open_mem(const struct sheaf_mem_options *options
                                          sheaf_error *err) SHEAF_NODISCARD;
 
 struct sheaf_rocks_options {
-    uint64_t block_cache_bytes;  /* 0 = 64 MiB */
-    uint64_t row_cache_bytes;    /* 0 = 64 MiB; UINT64_MAX = none */
-    uint64_t write_buffer_bytes; /* 0 = 32 MiB */
-    uint32_t max_open_files;     /* 0 = 1024 */
+    uint64_t block_cache_bytes;  /* 0 = 64 MiB; at most 16 TiB */
+    uint64_t row_cache_bytes;    /* 0 = 64 MiB; UINT64_MAX = none; at most 16 TiB */
+    uint64_t write_buffer_bytes; /* 0 = 32 MiB; at most 16 GiB */
+    uint32_t max_open_files;     /* 0 = 1024; at most 1,000,000 */
     bool use_lz4;                /* smaller files at the same CPU cost */
     bool must_exist;             /* refuse to create the directory */
     const char
         *owner; /* what to tell the next process that finds the directory in use; may be NULL */
 };
 /* A RocksDB in `directory`, created when missing. SHEAF_IN_USE: another process has it (the message
- * names it). SHEAF_FORMAT: it was written by a newer release. options may be NULL. */
+ * names it). SHEAF_FORMAT: it was written by a newer release. SHEAF_VALIDATION: not a data
+ * directory, or an option over its bound (the message names it). options may be NULL. */
 SHEAF_API sheaf_rc sheaf_engine_open_rocks(const char *directory,
                                            const struct sheaf_rocks_options *options,
                                            sheaf_engine **engine_out,

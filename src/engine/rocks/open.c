@@ -127,6 +127,7 @@ sheaf_rc sheaf_engine_open_rocks(const char *directory, const struct sheaf_rocks
     *engine_out = NULL;
     const struct sheaf_rocks_options usual = {0};
     const struct sheaf_rocks_options *o = options ? options : &usual;
+    TRY(rocks_options_check(o, err));
     struct rocks *e = new_engine();
     if (!e) return err_nomem(err);
     sheaf_rc rc;

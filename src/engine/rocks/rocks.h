@@ -121,7 +121,9 @@ static inline struct rocks *rocks_of(sheaf_engine *e) { return (struct rocks *)e
 
 extern const struct sheaf_engine_ops rocks_ops;
 
-/* options.c. Returns false when memory is out; either way rocks_handles_deinit cleans up. */
+/* options.c. SHEAF_VALIDATION names the option that is out of its bounds. */
+SHEAF_NODISCARD sheaf_rc rocks_options_check(const struct sheaf_rocks_options *o, sheaf_error *err);
+/* Returns false when memory is out; either way rocks_handles_deinit cleans up. */
 bool rocks_handles_init(struct rocks_handles *h, const struct sheaf_rocks_options *o,
                         struct rocks_merge *merge);
 void rocks_handles_deinit(struct rocks_handles *h);

@@ -1,6 +1,7 @@
 /* engine/rocks, opening: the directory, the lock, the format, the options. */
 #include "support/rocks.h"
 
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -153,6 +154,85 @@ static void test_open__every_option_works(void **state)
     }
 }
 
+static void test_open__sizes_that_cannot_be_are_refused_by_name(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        struct sheaf_rocks_options o;
+        const char *part;
+    } rows[] = {
+        {{.write_buffer_bytes = (UINT64_C(16) << 30) + 1},
+         "write_buffer_bytes is 17179869185, more than 17179869184"},
+        {{.write_buffer_bytes = UINT64_C(1) << 63}, "write_buffer_bytes"},
+        {{.write_buffer_bytes = UINT64_MAX}, "write_buffer_bytes"},
+        {{.block_cache_bytes = UINT64_MAX}, "block_cache_bytes"},
+        {{.block_cache_bytes = (UINT64_C(1) << 44) + 1}, "block_cache_bytes"},
+        {{.row_cache_bytes = UINT64_MAX - 1}, "row_cache_bytes"},
+        {{.max_open_files = 1000001}, "max_open_files is 1000001, more than 1000000"},
+        {{.max_open_files = UINT32_MAX}, "max_open_files"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        must_refuse(f->dir, &rows[i].o, SHEAF_VALIDATION, rows[i].part);
+    assert_false(has_file(f->root, "data"));
+    const struct sheaf_rocks_options most = {.write_buffer_bytes = UINT64_C(16) << 30,
+                                             .block_cache_bytes = UINT64_C(1) << 44,
+                                             .row_cache_bytes = UINT64_C(1) << 44,
+                                             .max_open_files = 1000000};
+    sheaf_engine *e = NULL;
+    assert_ok(sheaf_engine_open_rocks(f->dir, &most, &e, NULL));
+    put_text(e, "k", "v");
+    assert_value(e, "k", SPAN_LIT("v"));
+    sheaf_engine_close(e);
+}
+
+/* ---- two at once ---- */
+
+/* flock belongs to the open file, so threads stand for processes. */
+struct opener {
+    const char *path;
+    pthread_barrier_t *together;
+    struct rocks_dir dir;
+    sheaf_error err;
+    sheaf_rc rc;
+};
+
+static void *open_directory(void *arg)
+{
+    struct opener *o = arg;
+    pthread_barrier_wait(o->together);
+    o->rc = rocks_dir_open(&o->dir, o->path, false, "one of some", &o->err);
+    pthread_barrier_wait(o->together);
+    if (o->rc == SHEAF_OK) rocks_dir_close(&o->dir);
+    return NULL;
+}
+
+static void test_open__of_those_who_create_a_directory_together_one_gets_it(void **state)
+{
+    enum { N = 4 };
+    struct fixture *f = *state;
+    pthread_barrier_t together;
+    assert_int_equal(pthread_barrier_init(&together, NULL, N), 0);
+    for (uint64_t round = 0; round < test_rounds(300); round++) {
+        struct opener o[N];
+        pthread_t thread[N];
+        char path[300];
+        int ok = 0;
+        snprintf(path, sizeof path, "%s/%d", f->root, (int)round);
+        for (int i = 0; i < N; i++) {
+            o[i] = (struct opener){.path = path, .together = &together};
+            assert_int_equal(pthread_create(&thread[i], NULL, open_directory, &o[i]), 0);
+        }
+        for (int i = 0; i < N; i++) pthread_join(thread[i], NULL);
+        for (int i = 0; i < N; i++) {
+            ok += o[i].rc == SHEAF_OK;
+            if (o[i].rc != SHEAF_OK && o[i].rc != SHEAF_IN_USE)
+                fail_msg("rc %d: %s", (int)o[i].rc, o[i].err.message);
+        }
+        assert_int_equal(ok, 1);
+    }
+    pthread_barrier_destroy(&together);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +245,8 @@ int main(void)
         CASE(test_open__must_exist_creates_nothing),
         CASE(test_open__many_times_leaves_no_pile_of_files),
         CASE(test_open__every_option_works),
+        CASE(test_open__sizes_that_cannot_be_are_refused_by_name),
+        CASE(test_open__of_those_who_create_a_directory_together_one_gets_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
