@@ -104,8 +104,7 @@ static sheaf_position position(sheaf_engine *e)
 
 static sheaf_rc sync_to(sheaf_engine *e, sheaf_position at, sheaf_error *err)
 {
-    (void)at;
-    (void)err;
+    if (at > position(e)) return err_validation(err, "the position is after the newest commit");
     atomic_fetch_add_explicit(&((struct mem_engine *)e)->n_syncs, 1, memory_order_relaxed);
     return SHEAF_OK;
 }
@@ -113,9 +112,9 @@ static sheaf_rc sync_to(sheaf_engine *e, sheaf_position at, sheaf_error *err)
 static sheaf_rc on_durable(sheaf_engine *e, sheaf_position at, sheaf_durable_fn done, void *ctx,
                            sheaf_error *err)
 {
-    sheaf_rc rc = sync_to(e, at, err);
-    done(ctx, rc);
-    return rc;
+    TRY(sync_to(e, at, err));
+    done(ctx, SHEAF_OK);
+    return SHEAF_OK;
 }
 
 /* ---- spaces ---- */

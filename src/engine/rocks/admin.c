@@ -37,6 +37,16 @@ static sheaf_rc delete_rows(sheaf_txn *t, sheaf_cursor *c, uint64_t *n_out, shea
     }
 }
 
+/* The last commit of a drop. Files went without one, so nobody knows which keys were written: every
+ * reader from before it conflicts. It takes a position by deleting a key of the space. */
+static sheaf_rc delete_last(sheaf_txn *t, uint64_t space, sheaf_error *err)
+{
+    static const uint8_t zeros[16];
+    sheaf_engine_key key = {.p = sheaf_place_make(space, zeros)};
+    rocks_txn_of(t)->ends_drop = true;
+    return rocks_del(t, &key, err);
+}
+
 /* An ordinary commit: it takes a position and is durable like any other. */
 static sheaf_rc delete_some(sheaf_engine *e, uint64_t space, uint64_t *n_out, sheaf_error *err)
 {
@@ -51,6 +61,7 @@ static sheaf_rc delete_some(sheaf_engine *e, uint64_t space, uint64_t *n_out, sh
         assert(*n_out <= KEYS_PER_COMMIT);
         rocks_cursor_close(c);
     }
+    if (rc == SHEAF_OK && *n_out == 0) rc = delete_last(t, space, err);
     if (rc == SHEAF_OK) return rocks_commit(t, NULL, NULL, err);
     rocks_rollback(t);
     return rc;

@@ -68,6 +68,19 @@ void rocks_raise_durable(struct rocks *e, sheaf_position position)
                                                   memory_order_relaxed)) {}
 }
 
+sheaf_rc rocks_sync_log(struct rocks *e)
+{
+    char *message = NULL;
+    if (!e->skips_sync) rocksdb_flush_wal(e->db, 1, &message);
+    if (message) {
+        rocksdb_free(message);
+        rocks_poison(e);
+        return SHEAF_IO;
+    }
+    atomic_fetch_add_explicit(&e->sync.count, 1, memory_order_relaxed);
+    return SHEAF_OK;
+}
+
 /* One fsync, outside every lock. */
 static void flush(struct rocks *e)
 {
@@ -78,14 +91,7 @@ static void flush(struct rocks *e)
     if (is_poisoned(e)) return;
 
     assert(upto <= sequence && upto <= atomic_load(&e->visible));
-    char *message = NULL;
-    if (!e->skips_sync) rocksdb_flush_wal(e->db, 1, &message);
-    if (message) {
-        rocksdb_free(message);
-        rocks_poison(e);
-        return;
-    }
-    atomic_fetch_add_explicit(&e->sync.count, 1, memory_order_relaxed);
+    if (rocks_sync_log(e) != SHEAF_OK) return;
     if (!e->skips_sync) rocks_dir_promise(&e->dir, sequence);
     rocks_raise_durable(e, upto);
 }

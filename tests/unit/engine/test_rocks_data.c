@@ -189,6 +189,53 @@ static void test_checkpoint__makes_a_directory_like_the_original(void **state)
     sheaf_engine_close(e);
 }
 
+/* ---- del_range ---- */
+
+/* The commit is refused while its batch is being built: nothing is written, and no key counts as
+ * written either. */
+static void test_del_range__over_the_bound_leaves_no_trace(void **state)
+{
+    struct fixture *f = *state;
+    sheaf_engine *e = must_open(f->dir);
+    sheaf_engine_key key = key_of(1, "000"), other = key_of(2, "k");
+    for (int i = 0; i < 100; i++) {
+        char s[8];
+        snprintf(s, sizeof s, "%03d", i);
+        put_text(e, s, "v");
+    }
+    sheaf_position before = eng_visible(e);
+    sheaf_txn *t;
+    span value;
+    static const struct {
+        uint64_t max;
+        sheaf_rc rc;
+    } rows[] = {
+        /* | P lo | P + 1 | of the range itself, and 100 keys of 24 + 3 bytes */
+        {24 + 24 + 27 * 100 - 1, SHEAF_TOO_LARGE},
+        {24 + 24 + 27 * 100, SHEAF_OK},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(eng_begin(e, SHEAF_TXN_RW, &t, NULL));
+        uint64_t usual = rocks_txn_of(t)->writes.max_bytes;
+        struct rocks_txn *lowered = rocks_txn_of(t);
+        lowered->writes.max_bytes = rows[i].max;
+        assert_ok(eng_del_range(t, &key.p, SPAN_NONE, SPAN_NONE, NULL));
+        assert_rc(eng_commit(t, NULL, NULL, NULL), rows[i].rc);
+        lowered->writes.max_bytes = usual; /* kept for the next */
+        if (rows[i].rc == SHEAF_OK) continue;
+        assert_int_equal(eng_visible(e), before);
+        assert_value(e, "000", SPAN_LIT("v"));
+        assert_value(e, "099", SPAN_LIT("v"));
+        assert_ok(eng_begin(e, SHEAF_TXN_RW, &t, NULL));
+        assert_ok(eng_get(t, 1, &key, &value, NULL));
+        assert_ok(eng_put(t, &other, SPAN_LIT("v"), NULL));
+        assert_ok(eng_commit(t, NULL, NULL, NULL)); /* in conflict with nobody */
+    }
+    assert_value(e, "000", SPAN_NONE);
+    assert_value(e, "099", SPAN_NONE);
+    sheaf_engine_close(e);
+}
+
 /* ---- memory ---- */
 
 static sheaf_rc script(sheaf_engine *e, sheaf_txn **open_txn, sheaf_error *err)
@@ -260,6 +307,7 @@ int main(void)
         CASE(test_verify__finds_a_flipped_bit_in_a_table),
         CASE(test_drop_space__also_the_last_there_is),
         CASE(test_checkpoint__makes_a_directory_like_the_original),
+        CASE(test_del_range__over_the_bound_leaves_no_trace),
         CASE(test_memory__every_failed_allocation_is_an_error_and_no_more),
         CASE(test_begin__a_warm_engine_allocates_nothing_of_its_own),
     };

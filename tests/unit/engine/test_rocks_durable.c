@@ -46,6 +46,9 @@ static void test_commit__a_full_log_is_synced_before_the_next_one_begins(void **
     } while (strcmp(now, first) == 0 && at < before + 1000);
     assert_string_not_equal(now, first);
     assert_int_equal(eng_durable(e), at);
+    struct sheaf_engine_stats s;
+    eng_stats(e, &s);
+    assert_int_equal(s.syncs, 1); /* and counted */
     /* A copy does not begin a log either. */
     put_text(e, "k", value);
     assert_ok(eng_checkpoint(e, f->copy, NULL));
