@@ -39,6 +39,7 @@ static void run_init(struct run *r, sheaf_engine *e, const struct sheaf_run_opti
 /* Full jitter: anything from nothing to the current bound, which doubles. */
 static void back_off(struct run *r)
 {
+    assert(r->backoff_ns <= MAX_BACKOFF_NS);
     uint64_t ns = rng_below(&r->rng, r->backoff_ns + 1);
     if (r->options->sleep_ns)
         r->options->sleep_ns(r->options->sleep_ctx, ns);

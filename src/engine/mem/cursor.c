@@ -34,6 +34,7 @@ static sheaf_rc open_cursor(struct mem_txn *t, const struct interval *i, sheaf_c
                             sheaf_error *err)
 {
     span far = i->is_reverse ? i->lo : i->end;
+    assert(i->lo.p && far.n <= sizeof(struct mem_flat));
     struct mem_cursor *c = mem_alloc(sizeof *c + far.n);
     if (!c) return err_nomem(err);
     c->base.ops = &mem_ops;

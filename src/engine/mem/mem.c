@@ -52,6 +52,7 @@ sheaf_rc sheaf_engine_open_mem(const struct sheaf_mem_options *options, sheaf_en
         mem_free(e);
         return rc;
     }
+    assert(e->caps.max_key > 0 && e->caps.max_key <= MEM_KEY_MAX);
     *engine_out = &e->base;
     return SHEAF_OK;
 }
@@ -59,6 +60,7 @@ sheaf_rc sheaf_engine_open_mem(const struct sheaf_mem_options *options, sheaf_en
 static void close_engine(sheaf_engine *engine)
 {
     struct mem_engine *e = (struct mem_engine *)engine;
+    assert(e->base.ops->close == close_engine);
     mem_store_deinit(&e->store);
     eng_conflicts_deinit(&e->conflicts);
     mem_free(e);
@@ -85,6 +87,7 @@ static sheaf_rc read_one(sheaf_engine *engine, const sheaf_engine_key *key, span
         mem_store_unpin(&e->store, v);
         return SHEAF_OK;
     }
+    assert(key->s.n <= e->caps.max_key - SHEAF_PLACE_BYTES);
     *value_out = mem_rec_value(r);
     *pin_out = v;
     return SHEAF_OK;
@@ -132,6 +135,7 @@ static sheaf_rc drop_some(struct mem_engine *e, struct mem_cut *cut, sheaf_error
         return is_done ? SHEAF_OK : err_nomem(err);
     }
     eng_conflicts_stamp_all(&e->conflicts, build.number);
+    assert(cut->n_removed <= e->store.current->tree.n_keys);
     mem_store_publish(&e->store, &build);
     return SHEAF_OK;
 }

@@ -30,6 +30,7 @@ sheaf_rc mem_begin(sheaf_engine *e, enum sheaf_txn_mode mode, sheaf_txn **txn_ou
 void mem_txn_start(struct mem_txn *t)
 {
     if (t->at) return;
+    assert(t->reads.n == 0);
     t->at = mem_store_pin(&t->e->store);
     eng_reads_start(&t->reads, t->at->position);
 }
@@ -45,6 +46,7 @@ static void end(struct mem_txn *t)
 
 span mem_flat_key(struct mem_flat *f, const sheaf_place *p, span s)
 {
+    assert(s.p || s.n == 0);
     size_t n = s.n < sizeof f->b - SHEAF_PLACE_BYTES ? s.n : sizeof f->b - SHEAF_PLACE_BYTES;
     memcpy(f->b, p->b, SHEAF_PLACE_BYTES);
     if (n) memcpy(f->b + SHEAF_PLACE_BYTES, s.p, n);
@@ -219,6 +221,7 @@ static sheaf_rc apply_all(struct mem_txn *t, sheaf_error *err)
             return rc;
         }
     }
+    assert(build.number == store->current->position + 1);
     stamp_writes(t, build.number);
     mem_store_publish(store, &build);
     return SHEAF_OK;

@@ -43,6 +43,7 @@ static sheaf_rc delete_last(sheaf_txn *t, uint64_t space, sheaf_error *err)
 {
     static const uint8_t zeros[16];
     sheaf_engine_key key = {.p = sheaf_place_make(space, zeros)};
+    assert(rocks_txn_of(t)->writes.n == 0);
     rocks_txn_of(t)->ends_drop = true;
     return rocks_del(t, &key, err);
 }

@@ -69,6 +69,7 @@ static sheaf_rc sync_parent(const char *path, sheaf_error *err)
 
 sheaf_rc rocks_dir_make(const char *path, sheaf_error *err)
 {
+    assert(path && *path);
     if (mkdir(path, 0700) != 0) return fail_errno(err, "create", path);
     return sync_parent(path, err);
 }
