@@ -1,5 +1,5 @@
-/* Turns changes into arrays of items and of log records. Know before editing: every look-up walks the
- * array, every count is counted anew; that is the point. */
+/* Turns changes into arrays of items and of log records. Know before editing: every look-up walks
+ * the array, every count is counted anew; that is the point. */
 #include "model/oracle.h"
 
 #include <assert.h>
