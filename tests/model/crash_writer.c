@@ -5,6 +5,7 @@
  */
 #include "api/api.h"
 #include "base/mem.h"
+#include "engine/rocks/rocks.h"
 #include "model/job.h"
 #include "model/plant.h"
 
