@@ -12,9 +12,10 @@
  * the next writer then runs on un-synced files, and the cut comes later.
  *
  * With --plant the run passes only when the planted bug is found. SHEAF_CRASH_KEEP=<directory>
- * keeps a copy of each wreck that did not pass. --holes lets un-synced appends leave zeros inside a file's
- * length, as a file system does that writes the length before the bytes. RocksDB 7.8 takes that in
- * its logs but refuses a manifest that is torn so (seen once in 3,500 cycles): it is not usual.
+ * keeps a copy of each wreck that did not pass. --holes lets un-synced appends leave zeros inside a
+ * file's length, as a file system does that writes the length before the bytes. RocksDB 7.8 takes
+ * that in its logs but refuses a manifest that is torn so (seen once in 3,500 cycles): it is not
+ * usual.
  * Ends with "N passed, M failed".
  */
 #include "base/clock.h"
