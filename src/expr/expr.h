@@ -15,6 +15,7 @@
 #define EXPR_EXPR_H
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "value/build.h"
 #include "value/val.h"
 
@@ -76,7 +77,8 @@ struct expr_key_attribute {
 /* The key schema queried: 1 … 4 hash attributes, 0 … 4 range attributes, in order. */
 struct expr_key_schema {
     uint32_t n_hash, n_range;
-    struct expr_key_attribute hash[4], range[4];
+    struct expr_key_attribute hash[LIMIT_INDEX_HASH_ATTRIBUTES];
+    struct expr_key_attribute range[LIMIT_INDEX_RANGE_ATTRIBUTES];
 };
 enum expr_key_op {
     EXPR_KEY_ALL,
@@ -92,9 +94,9 @@ enum expr_key_op {
  * the next stands op (EXPR_KEY_ALL: nothing). A condition `SK = :v` on the last named attribute is
  * counted in n_eq. */
 struct expr_key_condition {
-    val hash[4];
+    val hash[LIMIT_INDEX_HASH_ATTRIBUTES];
     uint32_t n_eq;
-    val eq[4];
+    val eq[LIMIT_INDEX_RANGE_ATTRIBUTES];
     enum expr_key_op op;
     val a, b;
 };

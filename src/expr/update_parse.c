@@ -179,10 +179,26 @@ static sheaf_rc parse_sum(struct update_parser *u, struct node **left)
     return SHEAF_OK;
 }
 
+/* Whether two pairs of parentheses open here and close together: ((a)), ((a + b)). Looks ahead on a
+ * copy of the cursor. */
+static bool is_doubled(const struct update_parser *u)
+{
+    struct expr_cursor at = u->p.at;
+    if (at.cur.kind != TOK_LPAREN || at.next.kind != TOK_LPAREN) return false;
+    uint32_t depth = 0;
+    do {
+        depth += at.cur.kind == TOK_LPAREN;
+        if (at.cur.kind == TOK_RPAREN && --depth == 1) return at.next.kind == TOK_RPAREN;
+        expr_cursor_step(&at);
+    } while (at.cur.kind != TOK_EOF);
+    return false;
+}
+
 /* value = operand [(+ | -) operand], perhaps the whole in one pair of parentheses. "(a) + b" begins
  * like "(a + b)": which it is shows behind the first operand. */
 static sheaf_rc parse_set_value(struct update_parser *u, struct node **out)
 {
+    if (is_doubled(u)) return expr_fail(&u->p, "The expression has redundant parentheses;");
     bool is_whole = expr_accept(&u->p, TOK_LPAREN);
     TRY(parse_operand(u, out));
     if (is_whole && !at_sign(u)) {

@@ -24,11 +24,17 @@
 #define KEY_KEY_H
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "value/val.h"
 
 #include <sheaf/sys/engine.h>
 
-enum { KEY_HASH_BYTES = 16, KEY_SECRET_BYTES = 192, KEY_SORT_MAX = 1161, KEY_MAX_ATTRIBUTES = 4 };
+enum {
+    KEY_HASH_BYTES = 16,
+    KEY_SECRET_BYTES = 192,
+    KEY_SORT_MAX = 1161,
+    KEY_MAX_ATTRIBUTES = LIMIT_INDEX_RANGE_ATTRIBUTES
+};
 
 /* Made once per database with rng_secret and kept in it: other bytes, other places. */
 struct key_secret {

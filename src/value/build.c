@@ -1,7 +1,7 @@
 /* Turns calls into the bytes of val.h. Know before editing: a container is written in place, its
  * entries in the order they come; closing it sorts the entries of a map or set (moving their bytes
- * through a scratch buffer only when they were out of order), then appends the directory and patches
- * tag and length. The first five bytes of the buffer are kept free for an item's header. */
+ * through a scratch buffer only when they were out of order), then appends the directory and
+ * patches tag and length. The first five bytes of the buffer are kept free for an item's header. */
 #include "value/build.h"
 
 #include "base/base64.h"
@@ -451,11 +451,16 @@ sheaf_rc vb_finish_item(struct vb *b, span *item_out)
     *item_out = SPAN_NONE;
     TRY(finish(b, 1));
     span item = buf_span(&b->out);
-    if (val_type(item_map(item)) != VAL_M) {
+    val map = item_map(item);
+    if (val_type(map) != VAL_M) {
         misuse(b, "an item must be a map");
         return b->rc;
     }
-    uint64_t size = b->size - 3 - val_count(item_map(item));
+    if (val_count(map) && val_name_at(map, 0).n == 0) { /* the first in order, when there is one */
+        refuse(b, "One or more parameter values were invalid: An attribute name may not be empty");
+        return b->rc;
+    }
+    uint64_t size = b->size - 3 - val_count(map);
     if (size > UINT32_MAX) return err_nomem(b->ctx->err);
     b->out.p[0] = VAL_ITEM_VERSION;
     store_u32(b->out.p + 1, (uint32_t)size);

@@ -1,5 +1,6 @@
-/* Turns untrusted bytes into a verdict. Know before editing: this file may believe nothing it reads;
- * every load is preceded by a comparison with what is left. Recursion is bounded by LIMIT_NESTING. */
+/* Turns untrusted bytes into a verdict. Know before editing: this file may believe nothing it
+ * reads; every load is preceded by a comparison with what is left. Recursion is bounded by
+ * LIMIT_NESTING. */
 #include "base/utf8.h"
 #include "value/layout.h"
 
@@ -178,6 +179,8 @@ sheaf_rc item_check(span item, sheaf_error *err)
     const char *wrong = check_value((struct reader){p + VAL_ITEM_HEADER, p + item.n}, 0, &size);
     if (wrong) return err_set(err, SHEAF_CORRUPT, "encoded item: %s", wrong);
     uint32_t count = val_count(item_map(item));
+    if (count && val_name_at(item_map(item), 0).n == 0)
+        return err_set(err, SHEAF_CORRUPT, "encoded item: an attribute without a name");
     if (load_u32(p + 1) != size - 3 - count) /* an item is no map: no 3 bytes, none per entry */
         return err_set(err, SHEAF_CORRUPT, "encoded item: its size field is wrong");
     return SHEAF_OK;

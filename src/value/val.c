@@ -1,6 +1,6 @@
-/* Turns encoded values into answers: type, bytes, entries, order, size. Know before editing: nothing
- * here allocates, and everything expects bytes that were checked or built by this process; the asserts
- * are for our own mistakes, not for input. */
+/* Turns encoded values into answers: type, bytes, entries, order, size. Know before editing:
+ * nothing here allocates, and everything expects bytes that were checked or built by this process;
+ * the asserts are for our own mistakes, not for input. */
 #include "value/layout.h"
 
 static const char *const type_names[] = {"",  "S", "N",  "B",  "BOOL", "NULL",

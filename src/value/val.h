@@ -100,9 +100,13 @@ uint32_t val_size(val v);
  * DynamoDB takes 32 for an attribute's value. */
 uint32_t val_depth(val v);
 
-/* Whether the bytes are one whole value: structure, order, UTF-8, numbers, depth. Any input is safe.
- * SHEAF_CORRUPT, with a text that names what is wrong. */
+/* Whether the bytes are one whole value: structure, order, UTF-8, numbers, depth. Any input is
+ * safe. SHEAF_CORRUPT, with a text that names what is wrong. */
 SHEAF_NODISCARD sheaf_rc val_check(span bytes, sheaf_error *err);
+
+/* Appends the value as DynamoDB JSON, {"S":"a"}, straight from its bytes: names in order, numbers
+ * canonical, binaries in base64. For tools, tests and messages. */
+void val_print(struct buf *out, val v);
 
 /* ---- items ---- */
 

@@ -15,8 +15,7 @@
  * keeps a copy of each wreck that did not pass. --holes lets un-synced appends leave zeros inside a
  * file's length, as a file system does that writes the length before the bytes. RocksDB 7.8 takes
  * that in its logs but refuses a manifest that is torn so (seen once in 3,500 cycles): it is not
- * usual.
- * Ends with "N passed, M failed".
+ * usual. Ends with "N passed, M failed".
  */
 #include "base/clock.h"
 #include "base/err.h"

@@ -1,6 +1,7 @@
 /* A host program with much thread-local data, which loads libsheaf.so late, as a plugin would, and
- * uses it from a second thread. Arguments: the library, and a directory when RocksDB is to be opened
- * too. Know before editing: the initialised array is what makes the static TLS block large. */
+ * uses it from a second thread. Arguments: the library, and a directory when RocksDB is to be
+ * opened too. Know before editing: the initialised array is what makes the static TLS block large.
+ */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sheaf/sys/engine.h>

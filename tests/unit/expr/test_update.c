@@ -39,10 +39,18 @@ struct refusal {
     const char *text, *names, *values, *message, *source;
 };
 
+#define REDUNDANT INVALID "The expression has redundant parentheses;"
+
 static const struct refusal refusals[] = {
     {"", 0, 0, INVALID "The expression can not be empty;", DYNALITE_UPDATE},
     {"INVALID SYNTAX HERE", 0, 0,
      INVALID "Syntax error; token: \"INVALID\", near: \"INVALID SYNTAX\"", PARITY},
+    {"SET c = ((:v))", 0, "{v: 1}", REDUNDANT, UNVERIFIED},
+    {"SET c = ((b))", 0, 0, REDUNDANT, UNVERIFIED},
+    {"SET c = ((b)) + :v", 0, "{v: 1}", REDUNDANT, UNVERIFIED},
+    {"SET c = :v + ((b))", 0, "{v: 1}", REDUNDANT, UNVERIFIED},
+    {"SET c = ((b + :v))", 0, "{v: 1}", REDUNDANT, UNVERIFIED},
+    {"SET c = ((if_not_exists(q, :v)))", 0, "{v: 1}", REDUNDANT, UNVERIFIED},
     {"SET _123 = :a", 0, "{a: 1}", INVALID "Syntax error; token: \"_\", near: \"SET _123\"",
      ALTERNATOR_UPDATE},
 
