@@ -294,6 +294,8 @@ static void tell_opened(void)
     tell(&m);
 }
 
+enum life { NO_HOUSE, WITH_HOUSE, ONLY_HOUSE };
+
 int main(int argc, char **argv)
 {
     if (argc < 5) return 2;
@@ -320,7 +322,7 @@ int main(int argc, char **argv)
     if (rc != SHEAF_OK) quit("open", rc, &err);
     if (skips_sync) rocks_plant_skip_sync(engine);
     tell_opened();
-    enum { NO_HOUSE, WITH_HOUSE, ONLY_HOUSE } life = (int)rng_below(&r, 3);
+    enum life life = (enum life)rng_below(&r, 3);
     if (life != NO_HOUSE) start_house(life == ONLY_HOUSE);
     pthread_t threads[4];
     size_t n_threads = life == ONLY_HOUSE ? 0 : 1 + rng_below(&r, 4);

@@ -199,7 +199,7 @@ static void test_del_range__over_the_bound_leaves_no_trace(void **state)
     sheaf_engine *e = must_open(f->dir);
     sheaf_engine_key key = key_of(1, "000"), other = key_of(2, "k");
     for (int i = 0; i < 100; i++) {
-        char s[8];
+        char s[16];
         snprintf(s, sizeof s, "%03d", i);
         put_text(e, s, "v");
     }
