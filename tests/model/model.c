@@ -3,9 +3,9 @@
  *
  *      model <mem | rocks> [--operations N] [--seed N]
  *
- * Each round runs in a process of its own, so that a crash is a finding like any other. When a round
- * fails, operations are left out of its sequence as long as it still fails (for at most a minute),
- * and the short sequence is printed. Ends with "N passed, M failed".
+ * Each round runs in a process of its own, so that a crash is a finding like any other. When a
+ * round fails, operations are left out of its sequence as long as it still fails (for at most a
+ * minute), and the short sequence is printed. Ends with "N passed, M failed".
  */
 #include "base/clock.h"
 #include "model/world.h"

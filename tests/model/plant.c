@@ -1,6 +1,6 @@
-/* Turns an engine into a buggy one: writes are kept back until the commit, and the planted bug decides
- * what becomes of them. Know before editing: core writes the item first, then its index entries, then
- * the stream record; "an index entry" is the second put of a transaction. */
+/* Turns an engine into a buggy one: writes are kept back until the commit, and the planted bug
+ * decides what becomes of them. Know before editing: core writes the item first, then its index
+ * entries, then the stream record; "an index entry" is the second put of a transaction. */
 #include "model/plant.h"
 
 #include "base/arena.h"

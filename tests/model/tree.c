@@ -1,7 +1,7 @@
 /* Turns values into trees, trees into values, and compares them.
  *
- * Know before editing: this is the oracle's arithmetic. It is written to be obviously right for small
- * values, never to be fast, and shares no code with src/value. */
+ * Know before editing: this is the oracle's arithmetic. It is written to be obviously right for
+ * small values, never to be fast, and shares no code with src/value. */
 #include "model/tree.h"
 
 #include <assert.h>
