@@ -1,5 +1,6 @@
-/* Turns functions into CPU nanoseconds per operation. Know before editing: calibration doubles n until
- * one run takes long enough for the clock, and the rounds interleave the members of a group. */
+/* Turns functions into CPU nanoseconds per operation. Know before editing: calibration doubles n
+ * until one run takes long enough for the clock, and the rounds interleave the members of a group.
+ */
 #include "common/bench.h"
 
 #include <stdio.h>

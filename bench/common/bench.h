@@ -1,7 +1,8 @@
 /* bench/common/bench.h: measuring small things side by side.
  *
- * Figures are CPU nanoseconds per operation, the median of several rounds; the members of a group are
- * measured in turn within each round, so that a noisy neighbour hits them alike and ratios hold. */
+ * Figures are CPU nanoseconds per operation, the median of several rounds; the members of a group
+ * are measured in turn within each round, so that a noisy neighbour hits them alike and ratios
+ * hold. */
 #ifndef BENCH_COMMON_BENCH_H
 #define BENCH_COMMON_BENCH_H
 

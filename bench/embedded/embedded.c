@@ -1,8 +1,9 @@
-/* bench_embedded: whole operations of the embedded API on mem and rocks, with the raw RocksDB calls on
- * the very same database beside them.
+/* bench_embedded: whole operations of the embedded API on mem and rocks, with the raw RocksDB calls
+ * on the very same database beside them.
  *
- * Know before editing: collections of 25 items of about 400 bytes; keys are made before measuring, for
- * our calls and for the raw ones alike; durability is relaxed, so that CPU is measured and not the disk. */
+ * Know before editing: collections of 25 items of about 400 bytes; keys are made before measuring,
+ * for our calls and for the raw ones alike; durability is relaxed, so that CPU is measured and not
+ * the disk. */
 #include "common/bench.h"
 
 #include "api/api.h"

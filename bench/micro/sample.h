@@ -1,4 +1,5 @@
-/* bench/micro/sample.h: the item that the value and expression groups share: 10 attributes, 400 bytes. */
+/* bench/micro/sample.h: the item that the value and expression groups share: 10 attributes, 400
+ * bytes. */
 #ifndef BENCH_MICRO_SAMPLE_H
 #define BENCH_MICRO_SAMPLE_H
 

@@ -86,16 +86,16 @@ SHEAF_NODISCARD static inline sheaf_rc sheaf_open(const char *url,
 }
 /* NULL is fine. Waits for calls under way; later calls on the handle are the program's mistake. */
 SHEAF_API void sheaf_close(sheaf_db *db);
-/* Prints "exception: message" to stderr and returns 1: for small programs, `return sheaf_die(&err);`.
- * Inline, so that it is the program that prints and never the library. */
+/* Prints "exception: message" to stderr and returns 1: for small programs, `return
+ * sheaf_die(&err);`. Inline, so that it is the program that prints and never the library. */
 static inline int sheaf_die(const sheaf_error *err)
 {
     fprintf(stderr, "%s: %s\n", err && err->exception ? err->exception : "error",
             err ? err->message : "");
     return 1;
 }
-/* Background work until nothing is left for now: expired items, old stream records, old tokens, index
- * backfill. For programs that set no_background, as tests with an injected clock do. */
+/* Background work until nothing is left for now: expired items, old stream records, old tokens,
+ * index backfill. For programs that set no_background, as tests with an injected clock do. */
 SHEAF_API sheaf_rc sheaf_run_background(sheaf_db *db, sheaf_error *err) SHEAF_NODISCARD;
 
 /* ---- tables ---- */
@@ -454,8 +454,8 @@ struct sheaf_table_report {
 SHEAF_CALLS_(SHEAF_X_)
 #undef SHEAF_X_
 
-/* ---- results ----
- * Descriptions are handed out as pointers into the result, so that they may grow; NULL behind the end. */
+/* ---- results ---- Descriptions are handed out as pointers into the result, so that they may grow;
+ * NULL behind the end. */
 
 SHEAF_API void sheaf_result_free(sheaf_result *r);
 

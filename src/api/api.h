@@ -1,7 +1,7 @@
 /* api/api.h: what the files of the embedded API share.
  *
- * Layer rule: api includes core, value and base, and the public headers. It turns C structs into core
- * requests and outcomes into results; it decides nothing.
+ * Layer rule: api includes core, value and base, and the public headers. It turns C structs into
+ * core requests and outcomes into results; it decides nothing.
  */
 #ifndef API_API_H
 #define API_API_H
@@ -39,7 +39,8 @@ struct api_view *api_view_new(struct arena *arena, val v);
 /* NULL for an absent item (p == NULL) or when memory is out. */
 const sheaf_item *api_item_view(struct arena *arena, span item);
 
-/* Any item to an encoded one, in the context's arena. NULL is SHEAF_VALIDATION with `what` named. */
+/* Any item to an encoded one, in the context's arena. NULL is SHEAF_VALIDATION with `what` named.
+ */
 SHEAF_NODISCARD sheaf_rc api_encode_item(struct ctx *c, const sheaf_item *item, const char *what,
                                          span *item_out);
 /* One value into a builder. */
@@ -96,7 +97,8 @@ struct sheaf_result {
  * *err says so, and there is nothing to finish). */
 sheaf_result *api_begin(sheaf_db *db, sheaf_error *err);
 /* Waits for durability (a position of 0 waits for nothing), then hands the result over or frees it.
- * `keeps` says whether a failed call leaves a result too. Returns rc, or the failure to get durable. */
+ * `keeps` says whether a failed call leaves a result too. Returns rc, or the failure to get
+ * durable. */
 sheaf_rc api_finish(sheaf_db *db, sheaf_result *r, sheaf_rc rc, sheaf_position position,
                     sheaf_result **result_out);
 
@@ -112,7 +114,8 @@ SHEAF_NODISCARD sheaf_rc api_set_metrics(sheaf_result *r, const struct core_metr
  * members that this library does not and uses them. */
 SHEAF_NODISCARD sheaf_rc api_take(void *to, size_t to_n, const void *from, size_t from_n,
                                   sheaf_error *err);
-/* The error pointer is at a fixed place, so that it can be used before the request is taken whole. */
+/* The error pointer is at a fixed place, so that it can be used before the request is taken whole.
+ */
 #define API_ERROR(q, size)                                                                         \
     ((q) && (size) >= offsetof(__typeof__(*(q)), error) + sizeof((q)->error) ? (q)->error : NULL)
 

@@ -1,6 +1,6 @@
 /* The calls on items: a request struct in, a core request, its outcome, a result out. Know before
- * editing: a call is always begin, take, translate, core, fill, finish, and owns nothing in between but
- * the result, whose arena holds it all. */
+ * editing: a call is always begin, take, translate, core, fill, finish, and owns nothing in between
+ * but the result, whose arena holds it all. */
 #include "api/api.h"
 
 #include <assert.h>

@@ -1,6 +1,7 @@
-/* Opens and closes databases, and keeps their background work going. Know before editing: the worker
- * thread sleeps on a condition variable, not on the clock, so that closing is immediate. A program
- * that wants background work only when it says so sets no_background and calls sheaf_run_background.
+/* Opens and closes databases, and keeps their background work going. Know before editing: the
+ * worker thread sleeps on a condition variable, not on the clock, so that closing is immediate. A
+ * program that wants background work only when it says so sets no_background and calls
+ * sheaf_run_background.
  */
 #include "api/api.h"
 

@@ -1,6 +1,6 @@
-/* Turns literals, built items and read items into encoded ones, and keeps built items on the heap. Know
- * before editing: a literal may be anything a C program can write, so nothing here believes a pointer
- * more than C does, and nesting is bounded by the builder. */
+/* Turns literals, built items and read items into encoded ones, and keeps built items on the heap.
+ * Know before editing: a literal may be anything a C program can write, so nothing here believes a
+ * pointer more than C does, and nesting is bounded by the builder. */
 #include "api/api.h"
 
 #include "base/mem.h"
@@ -163,8 +163,8 @@ sheaf_rc api_env(struct ctx *c, const struct sheaf_name *names, const sheaf_item
 
 /* ---- built items ---- */
 
-/* What sheaf_item_new hands out: the item first, so that its address is the caller's pointer. Replaced
- * values stay in the arena until the item is freed. */
+/* What sheaf_item_new hands out: the item first, so that its address is the caller's pointer.
+ * Replaced values stay in the arena until the item is freed. */
 struct built {
     sheaf_item item;
     struct arena arena;

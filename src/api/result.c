@@ -1,5 +1,5 @@
-/* Turns outcomes into results that a C program reads and frees once. Know before editing: everything a
- * result points to lies in its arena, together with the request it answers. */
+/* Turns outcomes into results that a C program reads and frees once. Know before editing:
+ * everything a result points to lies in its arena, together with the request it answers. */
 #include "api/api.h"
 
 #include "base/mem.h"

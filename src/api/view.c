@@ -1,6 +1,6 @@
-/* Turns encoded values into what C programs read: NUL-terminated strings, digits, nested items. Know
- * before editing: every entry is converted once and kept, so that a getter called in a loop gives the
- * same pointer and takes no more memory. */
+/* Turns encoded values into what C programs read: NUL-terminated strings, digits, nested items.
+ * Know before editing: every entry is converted once and kept, so that a getter called in a loop
+ * gives the same pointer and takes no more memory. */
 #include "api/api.h"
 
 #include <assert.h>

@@ -18,8 +18,8 @@ struct arena {
 /* `ceiling` bounds all bytes taken from the heap: an arena is born with its limit. Takes no memory
  * yet. */
 void arena_init(struct arena *a, size_t ceiling);
-/* The same with n bytes of the caller's to begin with, aligned to 16, which outlive the arena: a small
- * request then takes nothing from the heap. */
+/* The same with n bytes of the caller's to begin with, aligned to 16, which outlive the arena: a
+ * small request then takes nothing from the heap. */
 void arena_init_in(struct arena *a, void *room, size_t n, size_t ceiling);
 /* Gives everything back. The arena may be used again. */
 void arena_deinit(struct arena *a);

@@ -2,11 +2,11 @@
  * expiry rows, while others write.
  *
  * Know before editing: from the commit that adds the index on, every writer keeps its entries, so
- * only rows that a snapshot taken afterwards shows can lack one. The walk goes over the base rows in
- * the engine's order, a batch at a time; a batch reads the rows anew in an RW transaction, which
- * protects them and the entries it finds missing, so a writer in between makes the batch replay. How
- * far the walk has come is kept in the catalog row after each round; a crash repeats at most a round,
- * which changes nothing, because an entry that is there is left alone. */
+ * only rows that a snapshot taken afterwards shows can lack one. The walk goes over the base rows
+ * in the engine's order, a batch at a time; a batch reads the rows anew in an RW transaction, which
+ * protects them and the entries it finds missing, so a writer in between makes the batch replay.
+ * How far the walk has come is kept in the catalog row after each round; a crash repeats at most a
+ * round, which changes nothing, because an entry that is there is left alone. */
 #include "core/tables.h"
 
 #include <assert.h>

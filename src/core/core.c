@@ -87,8 +87,8 @@ static void deinit(struct core *core)
 }
 
 /* Who changes a schema goes before readers that come later; as a reader never enters twice, that is
- * safe. By default readers go first, and requests that come without a pause keep every schema change
- * waiting for ever. */
+ * safe. By default readers go first, and requests that come without a pause keep every schema
+ * change waiting for ever. */
 static void init_catalog_lock(struct core *core)
 {
     pthread_rwlockattr_t how;

@@ -1,7 +1,8 @@
 /* Turns a schedule of failures into failures, each at its request.
  *
  * Know before editing: whether a request fails depends on the rule, on how many requests matched it
- * before and on the seed, on nothing else: the same requests in the same order fail the same way. */
+ * before and on the seed, on nothing else: the same requests in the same order fail the same way.
+ */
 #include "core/state.h"
 
 #include "base/mem.h"

@@ -1,9 +1,9 @@
 /* Turns committed writes, and after a reopen the statistics rows, into candidates for the largest
  * collections.
  *
- * Know before editing: every committed write comes by here. A collection that is on the list costs a
- * look at one cache line; one that is not is only compared with the list (two engine reads) once in
- * SAMPLE times, while the list is full. A collection that grew large was written often, so it is
+ * Know before editing: every committed write comes by here. A collection that is on the list costs
+ * a look at one cache line; one that is not is only compared with the list (two engine reads) once
+ * in SAMPLE times, while the list is full. A collection that grew large was written often, so it is
  * caught; its exact size is read when somebody asks, never kept. */
 #include "core/gauges.h"
 
@@ -210,8 +210,8 @@ static void seat_candidate(struct roster *r, uint32_t seat, const sheaf_place *p
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Whether a collection of this size should have the seat. Who sits there may have grown since it was
- * looked at. */
+/* Whether a collection of this size should have the seat. Who sits there may have grown since it
+ * was looked at. */
 static bool is_larger(struct core *core, const struct table *t, struct gauge *one, uint32_t seat,
                       uint64_t bytes)
 {

@@ -1,8 +1,8 @@
 /* Turns reads and writes of partition keys into rates of the last minute.
  *
  * Know before editing: every request comes by here, so the usual way (the key has a seat) is a look
- * at one cache line and two relaxed additions. A key without a seat is admitted with probability
- * w / (m + w) against the weakest of its set, of weight m: with uniform traffic ever fewer calls pay
+ * at one cache line and two relaxed additions. A key without a seat is admitted with probability w
+ * / (m + w) against the weakest of its set, of weight m: with uniform traffic ever fewer calls pay
  * for moving in, and a hot key is in after a few. When another thread is moving a key in, this one
  * does not wait: it leaves its observation out. */
 #include "core/gauges.h"

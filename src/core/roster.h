@@ -3,9 +3,9 @@
  * Layer rule: internal to core.
  *
  * A key has one set of eight seats, chosen by its hash. Finding a key and adding to its weight take
- * no lock: the digests of a set lie side by side. Changing who sits in a seat takes `lock`. A thread
- * that found a seat just before it changes hands adds to the wrong key once: these are figures to
- * look at, not balances.
+ * no lock: the digests of a set lie side by side. Changing who sits in a seat takes `lock`. A
+ * thread that found a seat just before it changes hands adds to the wrong key once: these are
+ * figures to look at, not balances.
  */
 #ifndef CORE_ROSTER_H
 #define CORE_ROSTER_H

@@ -4,8 +4,8 @@
  *
  *      change ─stream_append→ row of a shard's log ─stream_decode→ record
  *
- * A shard is one place of the stream's space; its rows are ordered by the stamp of their commit. The
- * row with empty S is the shard's mark: up to which stamp records have been trimmed.
+ * A shard is one place of the stream's space; its rows are ordered by the stamp of their commit.
+ * The row with empty S is the shard's mark: up to which stamp records have been trimmed.
  *
  *      S = stamp, 12 bytes    the record, an encoded item
  *                             e  N  event (enum core_event)
@@ -51,8 +51,8 @@ void stream_shard_id(const struct table_stream *s, uint32_t shard, char out[STRE
 
 /* ---- records ---- */
 
-/* The record of a row with a stamp. Images and keys point into row->value or lie in the arena; texts
- * lie in the arena. SHEAF_CORRUPT when the row is no record of this table. */
+/* The record of a row with a stamp. Images and keys point into row->value or lie in the arena;
+ * texts lie in the arena. SHEAF_CORRUPT when the row is no record of this table. */
 SHEAF_NODISCARD sheaf_rc stream_decode(struct ctx *c, const struct table *t,
                                        const struct table_stream *s, const struct sheaf_row *row,
                                        struct core_record *out);
@@ -110,7 +110,8 @@ struct stream_iterator {
 };
 SHEAF_NODISCARD sheaf_rc stream_iterator_format(struct ctx *c, const struct key_secret *secret,
                                                 const struct stream_iterator *it, span *text_out);
-/* Any text is safe. SHEAF_VALIDATION "Invalid ShardIterator" when it was not made with this secret. */
+/* Any text is safe. SHEAF_VALIDATION "Invalid ShardIterator" when it was not made with this secret.
+ */
 SHEAF_NODISCARD sheaf_rc stream_iterator_parse(struct ctx *c, const struct key_secret *secret,
                                                span text, struct stream_iterator *out);
 

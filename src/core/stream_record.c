@@ -1,8 +1,8 @@
-/* Turns changes into records of a stream's log, and rows of the log back into records. The bytes are
- * drawn in stream.h.
+/* Turns changes into records of a stream's log, and rows of the log back into records. The bytes
+ * are drawn in stream.h.
  *
- * Know before editing: everything here is format. What can be told from the rest is not stored: keys
- * when there is an image, sizes, the sequence number (the row's stamp) and the event's id. */
+ * Know before editing: everything here is format. What can be told from the rest is not stored:
+ * keys when there is an image, sizes, the sequence number (the row's stamp) and the event's id. */
 #include "core/stream.h"
 
 #include <assert.h>

@@ -1,9 +1,9 @@
-/* Turns records that are out of retention into nothing, and forgets streams that were switched off a
- * day ago.
+/* Turns records that are out of retention into nothing, and forgets streams that were switched off
+ * a day ago.
  *
  * Know before editing: records go from the oldest on, in small transactions that also raise the
- * shard's mark, so that a reader can tell "gone" from "never was" afterwards. Readers do not wait for
- * this: they leave out old records themselves. */
+ * shard's mark, so that a reader can tell "gone" from "never was" afterwards. Readers do not wait
+ * for this: they leave out old records themselves. */
 #include "core/background.h"
 #include "core/stream.h"
 #include "core/tables.h"

@@ -1,7 +1,7 @@
 /* Turns the statistics of deleted indexes into free space. Know before editing: the statistics of a
  * table and its indexes share a space, so those of one index cannot be dropped as a whole; they are
- * looked for by a walk, a bounded number of rows at a time. Nobody else touches them: their index is
- * gone and its number is never used again.
+ * looked for by a walk, a bounded number of rows at a time. Nobody else touches them: their index
+ * is gone and its number is never used again.
  *
  * THE NOTE  space 0, S = "sweep" ‖ space of the index; value = space of the statistics ‖ P ‖ S of
  * the last row that was looked at, when there was one. Numbers are 8 bytes big-endian. */

@@ -41,7 +41,8 @@ SHEAF_NODISCARD sheaf_rc tables_check_new_index(struct ctx *c, const struct core
                                                 struct definitions d);
 /* A table name where an ARN may stand too. */
 SHEAF_NODISCARD sheaf_rc tables_check_name(struct ctx *c, span name);
-/* The type of a key that stands for its own definition, which would be the i-th; VAL_NONE is none. */
+/* The type of a key that stands for its own definition, which would be the i-th; VAL_NONE is none.
+ */
 SHEAF_NODISCARD sheaf_rc tables_check_type(struct ctx *c, enum val_type type, uint32_t i);
 SHEAF_NODISCARD sheaf_rc tables_check_ttl_attribute(struct ctx *c, span attribute);
 SHEAF_NODISCARD sheaf_rc tables_check_list(struct ctx *c, const struct core_list_tables *q);

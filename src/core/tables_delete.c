@@ -1,6 +1,6 @@
 /* Turns tables and indexes that are gone into free space. Know before editing: an engine frees a
- * space outside any transaction, so the transaction that forgets the space notes its number, and the
- * note is removed when the space is free. Whatever interrupts this in between, the next opening
+ * space outside any transaction, so the transaction that forgets the space notes its number, and
+ * the note is removed when the space is free. Whatever interrupts this in between, the next opening
  * finds the note and frees the space (again).
  *
  * THE NOTE  space 0, S = "drop" ‖ id; value = the space of statistics that know the freed ones, or

@@ -2,8 +2,8 @@
  *
  * Two limits, both on the core's clock: what one partition can take (3,000 read and 1,000 write
  * units per second and key, no burst), and for provisioned tables and global indexes their units,
- * with up to 300 seconds of unused ones kept, as the service does. A new table has all of its burst.
- * A local index lives on the table's throughput.
+ * with up to 300 seconds of unused ones kept, as the service does. A new table has all of its
+ * burst. A local index lives on the table's throughput.
  *
  * Know before editing: a bucket that has refilled is as good as none, so keys are forgotten when
  * their seat is wanted and a second has gone by. A set whose eight keys were all used within the

@@ -1,8 +1,8 @@
 /* Turns the TTL attribute of an item into its expiry row.
  *
  * Know before editing: an expiry row exists exactly when the item's attribute names a second that
- * ttl_seconds takes. It does not look at the clock: items that expired more than five years ago have
- * rows too, but the sweep does not look at those. */
+ * ttl_seconds takes. It does not look at the clock: items that expired more than five years ago
+ * have rows too, but the sweep does not look at those. */
 #include "core/effects.h"
 
 #include <assert.h>

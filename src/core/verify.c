@@ -205,7 +205,8 @@ static sheaf_rc check_empty(struct verify *v, uint64_t space)
                            (unsigned long long)space);
 }
 
-/* An engine cannot list its spaces, so every number that was given out is tried, and some beyond. */
+/* An engine cannot list its spaces, so every number that was given out is tried, and some beyond.
+ */
 static sheaf_rc check_leftovers(struct verify *v)
 {
     enum { BEYOND = 64 };
@@ -223,8 +224,8 @@ static uint64_t load_be(const uint8_t *p)
     return x;
 }
 
-/* Spaces on their way out are freed by the next opening at the latest: no leftovers. The first number
- * is the space of statistics to sweep afterwards, which stays in use. */
+/* Spaces on their way out are freed by the next opening at the latest: no leftovers. The first
+ * number is the space of statistics to sweep afterwards, which stays in use. */
 static sheaf_rc check_note(struct verify *v, const struct sheaf_row *row)
 {
     if (row->key.s.n != 12 || row->value.n < 16 || row->value.n % 8)

@@ -1,8 +1,8 @@
 /* Turns one requested write into a compiled, then bound, then judged change.
  *
  * Know before editing: the order of checks is the service's. It looks at the request before it
- * looks for the table, and judges the condition before the update, so that a refused condition hides a
- * faulty update. */
+ * looks for the table, and judges the condition before the update, so that a refused condition
+ * hides a faulty update. */
 #include "core/write.h"
 
 #include "base/limits.h"

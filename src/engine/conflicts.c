@@ -2,20 +2,11 @@
  * without the commit mutex and must not look at the stripes' positions. */
 #include "engine/conflicts.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 #include <assert.h>
 #include <stdlib.h>
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wundef"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wcast-align"
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-#pragma GCC diagnostic pop
 
 sheaf_rc eng_conflicts_init(struct eng_conflicts *c, uint32_t n_stripes, sheaf_error *err)
 {

@@ -39,6 +39,7 @@ static void run_init(struct run *r, sheaf_engine *e, const struct sheaf_run_opti
 /* Full jitter: anything from nothing to the current bound, which doubles. */
 static void back_off(struct run *r)
 {
+    assert(r->backoff_ns <= MAX_BACKOFF_NS);
     uint64_t ns = rng_below(&r->rng, r->backoff_ns + 1);
     if (r->options->sleep_ns)
         r->options->sleep_ns(r->options->sleep_ctx, ns);
@@ -110,6 +111,15 @@ static sheaf_rc attempt(struct run *r, sheaf_body_fn body, void *ctx, sheaf_erro
     return rc == SHEAF_UNKNOWN_OUTCOME ? settle(r, err) : rc;
 }
 
+/* An attempt that broke may land after the last look at its token, whatever came of the others. */
+static sheaf_rc still_unknown(sheaf_rc last, sheaf_error *err)
+{
+    assert(last != SHEAF_OK);
+    return err_set(err, SHEAF_UNKNOWN_OUTCOME,
+                   "the outcome of an earlier attempt is unknown; the last one ended with %s",
+                   sheaf_rc_exception(last));
+}
+
 sheaf_rc sheaf_engine_run(sheaf_engine *e, sheaf_body_fn body, void *ctx,
                           const struct sheaf_run_options *options,
                           struct sheaf_run_result *result_out, sheaf_error *err)
@@ -127,7 +137,9 @@ sheaf_rc sheaf_engine_run(sheaf_engine *e, sheaf_body_fn body, void *ctx,
     }
     assert(r.result.attempts >= 1 && r.result.attempts <= max);
     if (rc == SHEAF_OK) err_clear(err); /* of what earlier attempts left there */
-    if (rc == SHEAF_CONFLICT)
+    if (rc != SHEAF_OK && r.was_unknown)
+        rc = still_unknown(rc, err);
+    else if (rc == SHEAF_CONFLICT)
         err_set(err, rc, "the transaction was in conflict with others %u times",
                 (unsigned)r.result.attempts);
     if (rc != SHEAF_OK) {

@@ -38,6 +38,7 @@ void eng_writes_clear(struct eng_writes *w)
     w->n = 0;
     w->n_appends = 0;
     w->bytes = 0;
+    w->found = 0;
 }
 
 static sheaf_rc check_key(const struct eng_writes *w, size_t s_n, sheaf_error *err)
@@ -196,39 +197,36 @@ bool eng_writes_next(const struct eng_writes *w, size_t *at, struct eng_write *w
     return true;
 }
 
-int64_t eng_number_get(const void *numbers, size_t i)
+bool eng_write_covers(const struct eng_write *range, span key)
 {
-    const uint8_t *b = (const uint8_t *)numbers + i * 8;
-    uint64_t u = 0;
-    for (int k = 7; k >= 0; k--) u = u << 8 | b[k];
-    int64_t number;
-    memcpy(&number, &u, sizeof number);
-    return number;
+    assert(range->kind == ENG_WRITE_DEL_RANGE);
+    return span_cmp(key, range->key) >= 0 && (!range->end.p || span_cmp(key, range->end) < 0);
 }
 
-void eng_number_set(void *numbers, size_t i, int64_t number)
+sheaf_rc eng_writes_found(struct eng_writes *w, span key, sheaf_error *err)
 {
-    uint8_t *b = (uint8_t *)numbers + i * 8;
-    uint64_t u = (uint64_t)number;
-    for (int k = 0; k < 8; k++) b[k] = (uint8_t)(u >> (8 * k));
+    assert(key.n >= SHEAF_PLACE_BYTES);
+    w->found += key.n;
+    if (w->bytes + w->found <= w->max_bytes) return SHEAF_OK;
+    return err_set(err, SHEAF_TOO_LARGE,
+                   "the transaction would delete and write more than the engine's max_txn_bytes of "
+                   "%llu",
+                   (unsigned long long)w->max_bytes);
 }
 
-sheaf_stamp eng_stamp(sheaf_position position, uint32_t ordinal)
+span eng_write_key(const struct eng_write *w, sheaf_position position, struct eng_append_key *room)
 {
-    sheaf_stamp stamp;
-    for (int i = 0; i < 8; i++) stamp.b[i] = (uint8_t)(position >> (56 - 8 * i));
-    for (int i = 0; i < 4; i++) stamp.b[8 + i] = (uint8_t)(ordinal >> (24 - 8 * i));
-    return stamp;
+    assert(w->kind != ENG_WRITE_DEL_RANGE);
+    if (w->kind != ENG_WRITE_APPEND) return w->key;
+    return eng_append_key(room, w->key, position, w->ordinal);
 }
 
-bool eng_place_next(sheaf_place *p)
+void eng_writes_stamp(const struct eng_writes *w, struct eng_conflicts *c, sheaf_position position)
 {
-    sheaf_place next = *p;
-    for (int i = SHEAF_PLACE_BYTES - 1; i >= 0; i--) {
-        if (++next.b[i] != 0) {
-            *p = next;
-            return true;
-        }
+    struct eng_append_key room;
+    struct eng_write write;
+    for (size_t at = 0; eng_writes_next(w, &at, &write);) {
+        if (write.kind == ENG_WRITE_DEL_RANGE) continue;
+        eng_conflicts_stamp(c, eng_write_key(&write, position, &room), position);
     }
-    return false;
 }

@@ -1,12 +1,14 @@
 /* engine/writes.h: what a transaction wants written, kept until its commit. Shared by the engines
  * that buffer writes themselves.
  *
- * Layer rule: base and the public engine header only. */
+ * Layer rule: base, the public engine header, keys.h and conflicts.h. */
 #ifndef ENGINE_WRITES_H
 #define ENGINE_WRITES_H
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "engine/conflicts.h"
+#include "engine/keys.h"
 
 #include <sheaf/sys/engine.h>
 
@@ -35,6 +37,7 @@ struct eng_writes {
     size_t n;           /* writes recorded */
     uint32_t n_appends; /* of those */
     uint64_t bytes;     /* keys and values, as max_txn_bytes counts them */
+    uint64_t found;     /* keys that del_ranges found at commit, counted likewise */
     uint64_t max_bytes;
     uint32_t max_key, max_value;
 };
@@ -66,14 +69,16 @@ SHEAF_NODISCARD sheaf_rc eng_writes_append(struct eng_writes *w, const sheaf_pla
 /* The write at *at (begin with 0), in the order they were made; moves *at on. false at the end. */
 bool eng_writes_next(const struct eng_writes *w, size_t *at, struct eng_write *write_out);
 
-/* Number i of an add's value or of a stored counter: little-endian, wherever it lies. */
-int64_t eng_number_get(const void *numbers, size_t i);
-void eng_number_set(void *numbers, size_t i, int64_t number);
+/* ---- at commit ---- */
 
-/* The stamp of an append: | position, 8 bytes big-endian | ordinal, 4 bytes big-endian | */
-sheaf_stamp eng_stamp(sheaf_position position, uint32_t ordinal);
-
-/* The smallest P above p, in place. false when p is all ones and has none. */
-bool eng_place_next(sheaf_place *p);
+/* Whether a key lies in a del_range. */
+bool eng_write_covers(const struct eng_write *range, span key);
+/* Counts a key that a del_range has found: together with the writes they stay below max_txn_bytes,
+ * or it is SHEAF_TOO_LARGE. */
+SHEAF_NODISCARD sheaf_rc eng_writes_found(struct eng_writes *w, span key, sheaf_error *err);
+/* The whole key of any write but a del_range; that of an append is made in `room`. */
+span eng_write_key(const struct eng_write *w, sheaf_position position, struct eng_append_key *room);
+/* Stamps the key of every write but the del_ranges, whose keys only the engine knows. */
+void eng_writes_stamp(const struct eng_writes *w, struct eng_conflicts *c, sheaf_position position);
 
 #endif

@@ -11,18 +11,11 @@
  */
 #include "key/key.h"
 
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 
 #include <assert.h>
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wundef"
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-#pragma GCC diagnostic pop
 
 enum { GROUP = 8, FULL = 0xFF, PART_HEADER = 5, FIRST_POSITIVE = 0x80, END_NEGATIVE = 0x66 };
 enum purpose { PURPOSE_PLACE = 'P', PURPOSE_TIE = 'T', PURPOSE_DIGEST = 'D' };

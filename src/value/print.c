@@ -1,5 +1,5 @@
-/* Turns an encoded value into DynamoDB JSON text, in one walk over its bytes. Know before editing: depth
- * is bounded by the value's own nesting, which was checked or built. */
+/* Turns an encoded value into DynamoDB JSON text, in one walk over its bytes. Know before editing:
+ * depth is bounded by the value's own nesting, which was checked or built. */
 #include "base/base64.h"
 #include "value/layout.h"
 

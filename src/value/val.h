@@ -113,9 +113,9 @@ void val_print(struct buf *out, val v);
 /* Whole validation of bytes from outside (disk, network): version, size field, value. SHEAF_FORMAT
  * for an unknown version, SHEAF_CORRUPT for the rest. */
 SHEAF_NODISCARD sheaf_rc item_check(span item, sheaf_error *err);
-/* What of item_check keeps readers inside the bytes: version, lengths, offsets, tags, depth, numbers;
- * not UTF-8, not the order of names, not the size field. For bytes that were checked once and came
- * back through something that keeps checksums. */
+/* What of item_check keeps readers inside the bytes: version, lengths, offsets, tags, depth,
+ * numbers; not UTF-8, not the order of names, not the size field. For bytes that were checked once
+ * and came back through something that keeps checksums. */
 bool item_check_shape(span item);
 static inline val item_map(span item)
 {

@@ -129,6 +129,32 @@ static const sheaf_place *log_place(void)
     return &p;
 }
 
+/* A mistake of the caller's: refused at commit or told by verify, and nobody else notices. */
+static void test_add__to_other_bytes_harms_nothing_else(void **state)
+{
+    struct world *w = *state;
+    static const char *const others[] = {"", "abc", "1234567", "123456789"};
+    for (uint64_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        const int64_t one = 1;
+        sheaf_engine_key k = key_of(i, "text"), number = key_of(i, "number");
+        put_text(w, k, others[i]);
+        add_one(w, number, 5);
+        sheaf_txn *t = txn_begin(w, SHEAF_TXN_RW);
+        assert_ok(eng_add(t, &k, 1, &one, NULL));
+        sheaf_rc rc = txn_commit(w, t);
+        assert_true(rc == SHEAF_OK || rc == SHEAF_VALIDATION);
+        if (rc != SHEAF_OK) assert_text(w, k, others[i]);
+        add_one(w, number, 1);
+        assert_int_equal(read_number(w, number, 0), 6);
+        struct rows r = rows_now(w, k.p);
+        assert_int_equal(r.n, 2);
+        rows_free(&r);
+        del_one(w, k); /* and the key itself can be put right */
+        add_one(w, k, 7);
+        assert_int_equal(read_number(w, k, 0), 7);
+    }
+}
+
 static void test_append__stamp_out_is_what_is_stored(void **state)
 {
     struct world *w = *state;
@@ -264,6 +290,7 @@ struct case_list cases_add_append(void)
         CASE(test_add__is_read_by_get_range_and_walk_alike),
         CASE(test_add__open_at_the_same_time_never_conflict),
         CASE(test_add__makes_a_reader_conflict_but_not_the_reverse),
+        CASE(test_add__to_other_bytes_harms_nothing_else),
         CASE(test_append__stamp_out_is_what_is_stored),
         CASE(test_append__several_in_one_transaction_keep_their_order),
         CASE(test_append__stamps_follow_the_order_of_commit),

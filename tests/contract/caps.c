@@ -55,6 +55,28 @@ static void test_caps__a_key_at_the_limit_passes_and_one_byte_more_does_not(void
     free(s);
 }
 
+/* A key that nothing can be stored under is absent, and guarding it costs nothing. */
+static void test_caps__reading_a_key_over_the_limit_finds_nothing(void **state)
+{
+    struct world *w = *state;
+    if (!w->caps.max_key) skip();
+    size_t max = w->caps.max_key - SHEAF_PLACE_BYTES;
+    uint8_t *s = pattern(max + 10000, 1);
+    sheaf_place p = place_of(1, 1);
+    put_text(w, key_at(p, SPAN(s, max)), "the longest there is");
+    static const size_t more[] = {1, 2, 100, 10000};
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        sheaf_engine_key over = key_at(p, SPAN(s, max + more[i]));
+        assert_absent(w, over);
+        sheaf_txn *t = txn_begin(w, SHEAF_TXN_RW);
+        assert_null(txn_get(t, over).p);
+        assert_ok(eng_guard(t, &over, NULL));
+        txn_put(t, key_of(1, "k"), "v");
+        assert_ok(txn_commit(w, t));
+    }
+    free(s);
+}
+
 static void test_caps__a_value_at_the_limit_passes_and_one_byte_more_does_not(void **state)
 {
     struct world *w = *state;
@@ -117,6 +139,56 @@ static void test_caps__a_transaction_at_the_limit_passes_and_one_byte_more_does_
     free(v);
 }
 
+/* Rows of one P whose keys alone fill a transaction, and some more. */
+static uint32_t fill_with_long_keys(struct world *w, sheaf_place p, uint64_t bytes)
+{
+    const size_t n = w->caps.max_key - SHEAF_PLACE_BYTES;
+    uint8_t *s = pattern(n, 5);
+    uint32_t i = 0;
+    for (uint64_t done = 0; done < bytes;) {
+        sheaf_txn *t = txn_begin(w, SHEAF_TXN_RW);
+        for (int k = 0; k < 500 && done < bytes; k++, i++, done += w->caps.max_key) {
+            uint8_t big_endian[4] = {0, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i};
+            memcpy(s, big_endian, 4);
+            sheaf_engine_key key = key_at(p, SPAN(s, n));
+            assert_ok(eng_put(t, &key, SPAN("", 0), NULL));
+        }
+        assert_ok(txn_commit(w, t));
+    }
+    free(s);
+    return i;
+}
+
+static void test_caps__a_del_range_over_more_keys_than_fit_is_refused_whole(void **state)
+{
+    struct world *w = *state;
+    if (!w->caps.max_key || !w->caps.max_txn_bytes || w->caps.max_txn_bytes > 128u << 20) skip();
+    sheaf_place p = place_of(1, 1);
+    uint32_t rows = fill_with_long_keys(w, p, w->caps.max_txn_bytes + w->caps.max_key);
+    sheaf_txn *t = txn_begin(w, SHEAF_TXN_RW);
+    txn_put(t, key_of(2, "other"), "v");
+    sheaf_rc rc = eng_del_range(t, &p, SPAN_NONE, SPAN_NONE, NULL);
+    if (rc == SHEAF_OK)
+        rc = txn_commit(w, t);
+    else
+        txn_rollback(w, t);
+    assert_rc(rc, SHEAF_TOO_LARGE);
+    assert_absent(w, key_of(2, "other"));
+    struct rows r = rows_now(w, p);
+    assert_int_equal(r.n, rows);
+    rows_free(&r);
+    uint32_t half = rows / 2;
+    uint8_t middle[4] = {0, (uint8_t)(half >> 16), (uint8_t)(half >> 8), (uint8_t)half};
+    del_range_one(w, &p, SPAN_NONE, SPAN(middle, 4));
+    r = rows_now(w, p);
+    assert_int_equal(r.n, rows - half);
+    rows_free(&r);
+    del_range_one(w, &p, SPAN_NONE, SPAN_NONE);
+    r = rows_now(w, p);
+    assert_int_equal(r.n, 0);
+    rows_free(&r);
+}
+
 /* An item of DynamoDB's largest size, and a value well over it. */
 static void test_caps__large_values_round_trip_or_are_refused(void **state)
 {
@@ -170,6 +242,8 @@ struct case_list cases_caps(void)
         CASE(test_caps__a_key_at_the_limit_passes_and_one_byte_more_does_not),
         CASE(test_caps__a_value_at_the_limit_passes_and_one_byte_more_does_not),
         CASE(test_caps__a_transaction_at_the_limit_passes_and_one_byte_more_does_not),
+        CASE(test_caps__reading_a_key_over_the_limit_finds_nothing),
+        CASE(test_caps__a_del_range_over_more_keys_than_fit_is_refused_whole),
         CASE(test_caps__large_values_round_trip_or_are_refused),
         CASE(test_caps__values_of_all_small_lengths_round_trip),
     };

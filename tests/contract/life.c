@@ -70,6 +70,20 @@ static void test_on_durable__calls_back_exactly_once(void **state)
     for (int i = 1; i < N; i++) assert_int_equal(atomic_load(&notes[i].calls), 1);
 }
 
+static void test_sync__refuses_a_position_that_is_not_there_yet(void **state)
+{
+    struct world *w = *state;
+    put_at(w, key_of(1, "k"), "v");
+    const sheaf_position future[] = {eng_visible(w->e) + 1, eng_visible(w->e) + 1000, UINT64_MAX};
+    for (size_t i = 0; i < 3; i++) {
+        struct durable_note note = {0};
+        assert_rc(eng_sync(w->e, future[i], NULL), SHEAF_VALIDATION);
+        assert_rc(eng_on_durable(w->e, future[i], on_durable, &note, NULL), SHEAF_VALIDATION);
+        assert_int_equal(atomic_load(&note.calls), 0); /* an error is the whole answer */
+    }
+    assert_ok(eng_sync(w->e, eng_visible(w->e), NULL));
+}
+
 /* Closing waits for callbacks under way: none is lost, none comes later. */
 static void test_close__has_run_every_callback(void **state)
 {
@@ -170,6 +184,39 @@ static void test_drop_space__holds_after_reopening(void **state)
         assert_space_size(w, 1, 500);
         assert_space_size(w, 2, 0);
         assert_space_size(w, 3, 500);
+    }
+}
+
+static void test_drop_space__conflicts_with_those_who_read_the_space(void **state)
+{
+    struct world *w = *state;
+    for (int absent = 0; absent < 2; absent++) {
+        uint64_t space = 30 + (uint64_t)absent, some = absent ? 5000 : 3;
+        fill_space(w, space, 100);
+        sheaf_txn *t = txn_begin(w, SHEAF_TXN_RW);
+        span got = txn_get(t, key_at(place_of(space, some), SPAN(&some, 8)));
+        assert_true((got.p == NULL) == (absent == 1));
+        txn_put(t, key_of(1, "on stale grounds"), "v");
+        assert_ok(eng_drop_space(w->e, space, NULL));
+        assert_rc(txn_commit(w, t), SHEAF_CONFLICT);
+        assert_absent(w, key_of(1, "on stale grounds"));
+        /* Nobody is turned away afterwards. */
+        t = txn_begin(w, SHEAF_TXN_RW);
+        assert_null(txn_get(t, key_at(place_of(space, some), SPAN(&some, 8))).p);
+        txn_put(t, key_of(1, "k"), "v");
+        assert_ok(txn_commit(w, t));
+    }
+}
+
+/* The commit that retires a space must not be lost when the space is. */
+static void test_drop_space__comes_after_what_was_committed_before(void **state)
+{
+    struct world *w = *state;
+    fill_space(w, 2, 10);
+    for (int i = 0; i < 3; i++) {
+        sheaf_position at = put_at(w, key_of(1, "live spaces"), "none");
+        assert_ok(eng_drop_space(w->e, 2, NULL));
+        assert_true(eng_durable(w->e) >= at);
     }
 }
 
@@ -316,6 +363,27 @@ static void test_stats__are_plausible(void **state)
     assert_true(w->caps.is_durable ? after.syncs > before.syncs : true);
 }
 
+static void test_stats__count_the_commits_that_wrote(void **state)
+{
+    struct world *w = *state;
+    struct sheaf_engine_stats before, after;
+    put_text(w, key_of(1, "k"), "v");
+    eng_stats(w->e, &before);
+    for (int i = 0; i < 5; i++) {
+        sheaf_txn *t = txn_begin(w, i % 2 ? SHEAF_TXN_RW : SHEAF_TXN_SNAPSHOT);
+        txn_get(t, key_of(1, "k"));
+        assert_ok(txn_commit(w, t));
+    }
+    put_text(w, key_of(1, "k"), "v");
+    sheaf_txn *t = txn_begin(w, SHEAF_TXN_RW); /* its reads are checked in earnest */
+    txn_get(t, key_of(1, "other"));
+    put_text(w, key_of(1, "k"), "v");
+    assert_ok(txn_commit(w, t));
+    eng_stats(w->e, &after);
+    assert_int_equal(after.commits - before.commits, 2);
+    assert_int_equal(after.conflicts - before.conflicts, 0);
+}
+
 static void test_caps__are_plausible(void **state)
 {
     struct world *w = *state;
@@ -356,6 +424,10 @@ struct case_list cases_life(void)
         CASE(test_reopen__holds_exactly_what_was_committed),
         CASE(test_drop_space__frees_only_its_space_and_can_be_repeated),
         CASE(test_drop_space__holds_after_reopening),
+        CASE(test_sync__refuses_a_position_that_is_not_there_yet),
+        CASE(test_drop_space__conflicts_with_those_who_read_the_space),
+        CASE(test_stats__count_the_commits_that_wrote),
+        CASE(test_drop_space__comes_after_what_was_committed_before),
         CASE(test_deleted_data__never_comes_back),
         CASE(test_checkpoint__opens_and_holds_exactly_the_state),
         CASE(test_checkpoint__is_refused_where_caps_say_so),

@@ -296,12 +296,13 @@ static sheaf_rc del_range_now(struct plant_txn *t, const struct sheaf_range *r, 
     struct sheaf_row row;
     bool has_row = true;
     TRY(eng_range(t->inner, r, &c, err));
-    while (has_row) {
-        TRY(eng_next(c, &row, &has_row, err));
-        if (has_row) TRY(eng_del(t->inner, &row.key, err));
+    sheaf_rc rc = SHEAF_OK;
+    while (rc == SHEAF_OK && has_row) {
+        rc = eng_next(c, &row, &has_row, err);
+        if (rc == SHEAF_OK && has_row) rc = eng_del(t->inner, &row.key, err);
     }
     eng_cursor_close(c);
-    return SHEAF_OK;
+    return rc;
 }
 
 static sheaf_rc plant_del_range(sheaf_txn *txn, const sheaf_place *p, span lo, span hi,

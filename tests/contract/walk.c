@@ -190,6 +190,36 @@ static void test_walk__keys_on_segment_borders_belong_to_exactly_one(void **stat
     txn_rollback(w, t);
 }
 
+static void test_walk__refuses_segments_that_are_not_there(void **state)
+{
+    struct world *w = *state;
+    fill_space(w);
+    static const struct {
+        uint32_t segment, n_segments;
+        sheaf_rc rc;
+    } rows[] = {
+        {0, 0, SHEAF_OK},
+        {1, 0, SHEAF_VALIDATION},
+        {1, 1, SHEAF_VALIDATION},
+        {7, 7, SHEAF_VALIDATION},
+        {UINT32_MAX, 7, SHEAF_VALIDATION},
+        {999999, 1000000, SHEAF_OK},
+        {1000000, 1000000, SHEAF_VALIDATION},
+        {0, 1000001, SHEAF_VALIDATION},
+        {0, UINT32_MAX, SHEAF_VALIDATION},
+    };
+    sheaf_txn *t = txn_begin(w, SHEAF_TXN_SNAPSHOT);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sheaf_cursor *c = NULL;
+        struct sheaf_walk walk = {SPACE, rows[i].segment, rows[i].n_segments, NULL, 0, 0};
+        sheaf_rc rc = eng_walk(t, &walk, &c, NULL);
+        if (rc != rows[i].rc) fail_msg("row %zu: rc %d", i, (int)rc);
+        assert_true((c != NULL) == (rc == SHEAF_OK));
+        eng_cursor_close(c);
+    }
+    txn_rollback(w, t);
+}
+
 static void test_walk__of_an_empty_space_is_empty(void **state)
 {
     struct world *w = *state;
@@ -208,6 +238,7 @@ struct case_list cases_walk(void)
         CASE(test_walk__after_a_key_deleted_meanwhile_goes_on_behind_it),
         CASE(test_walk__max_bytes_includes_the_row_that_reaches_it),
         CASE(test_walk__keys_on_segment_borders_belong_to_exactly_one),
+        CASE(test_walk__refuses_segments_that_are_not_there),
         CASE(test_walk__of_an_empty_space_is_empty),
     };
     return (struct case_list){cases, sizeof cases / sizeof cases[0], false};

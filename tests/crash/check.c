@@ -47,10 +47,21 @@ static bool same_stamp(const sheaf_stamp *a, const void *b)
 bool ledger_take(struct ledger *l, const struct work_message *m)
 {
     if (m->kind == 0) return true;
+    if (m->kind == WORK_LIVE) {
+        bool is_newer = m->n > l->live;
+        l->live = m->n;
+        return is_newer;
+    }
+    if (m->kind == WORK_COPIED) {
+        if (l->n_copies == LEDGER_COPIES) return false;
+        l->copies[l->n_copies].n = m->n;
+        l->copies[l->n_copies++].least = m->count;
+        return true;
+    }
     if (m->kind == WORK_OPENED) l->n_opened++;
     if (m->kind == WORK_OPENED && m->count == 0) return true;
     struct ledger_row *row = row_of(l, m->n);
-    if (!row || m->kind > WORK_ACKED) return false;
+    if (!row || m->kind > WORK_COPIED) return false;
     if (row->flags && !same_stamp(&row->stamp, m->stamp.b)) return false;
     if (m->kind == WORK_ACKED && (row->flags & ROW_ACKED)) return false;
     if (m->kind == WORK_ACKED)
@@ -64,6 +75,7 @@ bool ledger_take(struct ledger *l, const struct work_message *m)
 
 static bool ledger_expects_anything(const struct ledger *l)
 {
+    if (l->live) return true;
     for (size_t e = 0; e < LEDGER_EPOCHS; e++)
         for (size_t i = 0; i < l->epochs[e].n; i++)
             if (l->epochs[e].rows[i].flags) return true;
@@ -224,6 +236,38 @@ static sheaf_rc check_walk(struct check *c, sheaf_txn *t, uint64_t want)
     return rc;
 }
 
+/* ---- the live space ---- */
+
+static sheaf_rc check_rows(struct check *c, sheaf_txn *t, uint64_t g)
+{
+    uint8_t want[WORK_ROW_BYTES];
+    struct verdict *v = c->v;
+    for (unsigned i = 0; i < work_rows(g); i++) {
+        sheaf_engine_key key = work_row_key(g, i);
+        span value;
+        TRY(eng_get(t, 1, &key, &value, &c->err));
+        if (value.p && span_eq(value, SPAN(want, work_row(g, i, want)))) continue;
+        complain(v, &v->lost, "row %u of the live space %" PRIx64 " is %s", i, g,
+                 value.p ? "not what was written" : "gone");
+    }
+    return SHEAF_OK;
+}
+
+static sheaf_rc check_live(struct check *c, sheaf_txn *t)
+{
+    struct verdict *v = c->v;
+    sheaf_engine_key key = work_catalog();
+    span value;
+    uint64_t g = 0;
+    TRY(eng_get(t, 1, &key, &value, &c->err));
+    if (value.n == sizeof g) memcpy(&g, value.p, sizeof g);
+    if (g < c->l->live)
+        complain(v, &v->lost, "space %" PRIx64 " is live, but %" PRIx64 " was already", g,
+                 c->l->live);
+    if (c->is_disk) c->l->live = g;
+    return g ? check_rows(c, t, g) : SHEAF_OK;
+}
+
 static sheaf_rc check_all(struct check *c, sheaf_txn *t)
 {
     uint64_t keys = 0;
@@ -231,6 +275,7 @@ static sheaf_rc check_all(struct check *c, sheaf_txn *t)
     check_lost(c);
     for (unsigned g = 0; g < WORK_GROUPS; g++) TRY(check_group(c, t, g, &keys));
     TRY(check_counter(c, t));
+    TRY(check_live(c, t));
     return check_walk(c, t, keys + c->count + (c->count > 0));
 }
 
@@ -268,4 +313,16 @@ void check_directory(struct ledger *l, const char *directory, bool is_disk, stru
     if (rc != SHEAF_OK) complain(v, &v->other, "rc %d: %s", (int)rc, c.err.message);
     sheaf_engine_close(c.e);
     v->present = c.count;
+}
+
+void check_copy(const char *directory, uint64_t least, struct verdict *v)
+{
+    struct ledger *nothing = mem_zalloc(sizeof *nothing);
+    if (!nothing) give_up("memory", "");
+    check_directory(nothing, directory, false, v);
+    if (v->present < least || access(directory, F_OK) != 0)
+        complain(v, &v->lost, "a copy holds %" PRIu64 " transactions of %" PRIu64, v->present,
+                 least);
+    ledger_clear(nothing);
+    mem_free(nothing);
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #define LEDGER_EPOCHS 64
+#define LEDGER_COPIES 128
 
 enum {
     ROW_ACKED = 1, /* the writer said so */
@@ -25,6 +26,11 @@ struct ledger {
         size_t n, cap;
     } epochs[LEDGER_EPOCHS];
     uint64_t n_acked, n_opened; /* messages taken over */
+    uint64_t live;              /* the space that is live, or an older one than it */
+    struct {
+        uint64_t n, least;
+    } copies[LEDGER_COPIES]; /* made and not yet forgotten, and how many records each must have */
+    size_t n_copies;
     uint32_t checks;
 };
 
@@ -46,5 +52,8 @@ static inline bool verdict_ok(const struct verdict *v) { return !v->lost && !v->
 /* Opens the directory and judges it. is_disk: what is found is on the disk, not only in the page
  * cache, and has to stay. */
 void check_directory(struct ledger *l, const char *directory, bool is_disk, struct verdict *v);
+
+/* The same for a copy: as much as `least` transactions, whole, and nothing else is asked. */
+void check_copy(const char *directory, uint64_t least, struct verdict *v);
 
 #endif

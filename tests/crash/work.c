@@ -21,14 +21,16 @@ static enum style style_of(uint64_t n) { return (enum style)(mix(n) >> 8 & 3); }
 
 unsigned work_group(uint64_t n) { return (unsigned)(mix(n) & (WORK_GROUPS - 1)); }
 
-static sheaf_place place(uint64_t what)
+static sheaf_place place_in(uint64_t space, uint64_t what)
 {
     uint8_t hash[16];
     uint64_t a = mix(what * 2 + 1), b = mix(a);
     memcpy(hash, &a, 8);
     memcpy(hash + 8, &b, 8);
-    return sheaf_place_make(WORK_SPACE, hash);
+    return sheaf_place_make(space, hash);
 }
+
+static sheaf_place place(uint64_t what) { return place_in(WORK_SPACE, what); }
 
 sheaf_engine_key work_key(unsigned group, unsigned k)
 {
@@ -50,6 +52,21 @@ static size_t fill(uint64_t n, uint64_t salt, size_t size, uint8_t *to)
         memcpy(to + i, &x, size - i < 8 ? size - i : 8);
     }
     return size;
+}
+
+sheaf_engine_key work_catalog(void)
+{
+    return (sheaf_engine_key){.p = place_in(WORK_CATALOG_SPACE, 1), .s = {"live", 4}};
+}
+
+sheaf_engine_key work_row_key(uint64_t g, unsigned i)
+{
+    return (sheaf_engine_key){.p = place_in(work_space(g), i), .s = {"row", 3}};
+}
+
+size_t work_row(uint64_t g, unsigned i, uint8_t *to)
+{
+    return fill(g, 1000 + i, WORK_ROW_BYTES - i % 8, to);
 }
 
 size_t work_value(uint64_t n, unsigned k, uint8_t *to)

@@ -4,10 +4,15 @@
  *
  *      crash_writer <directory> <seed> <epoch> <transactions, 0 = endless> [skip-sync] [halves]
  *
+ * One more thread keeps house (work.h); in some lives it is alone, so that nobody else's fsync
+ * covers what it leaves un-synced.
+ *
  * The last two plant bugs: durability without fsync, and transactions committed in two halves. */
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "engine/rocks/rocks.h"
 #include "work.h"
 
 #include <pthread.h>
@@ -24,6 +29,8 @@
 static sheaf_engine *engine;
 static uint64_t epoch, max_transactions, max_outstanding, waits_one_in, seed;
 static bool plant_halves;
+static const char *directory;
+static pthread_t house;
 static atomic_uint_least64_t next_sequence, outstanding;
 
 static _Noreturn void quit(const char *what, sheaf_rc rc, const sheaf_error *err)
@@ -123,6 +130,127 @@ static void *work(void *arg)
     }
 }
 
+/* ---- keeping house ---- */
+
+enum { ROWS_PER_COMMIT = 16, MAX_COPIES = 2 };
+
+static sheaf_rc put_rows(sheaf_txn *t, uint64_t g, unsigned from, sheaf_error *err)
+{
+    uint8_t value[WORK_ROW_BYTES];
+    for (unsigned i = from; i < from + ROWS_PER_COMMIT; i++) {
+        sheaf_engine_key key = work_row_key(g, i);
+        TRY(eng_put(t, &key, SPAN(value, work_row(g, i, value)), err));
+    }
+    return SHEAF_OK;
+}
+
+static sheaf_rc put_live(sheaf_txn *t, uint64_t g, unsigned unused, sheaf_error *err)
+{
+    (void)unused;
+    uint8_t number[8];
+    sheaf_engine_key key = work_catalog();
+    eng_number_set(number, 0, (int64_t)g);
+    return eng_put(t, &key, SPAN(number, sizeof number), err);
+}
+
+static sheaf_position commit_house(sheaf_rc (*put)(sheaf_txn *, uint64_t, unsigned, sheaf_error *),
+                                   uint64_t g, unsigned from)
+{
+    sheaf_error err = {0};
+    sheaf_txn *t;
+    sheaf_position at = 0;
+    sheaf_rc rc = eng_begin(engine, SHEAF_TXN_RW, &t, &err);
+    if (rc != SHEAF_OK) quit("begin", rc, &err);
+    rc = put(t, g, from, &err);
+    if (rc != SHEAF_OK) quit("put", rc, &err);
+    rc = eng_commit(t, &at, NULL, &err);
+    if (rc != SHEAF_OK) quit("commit", rc, &err);
+    return at;
+}
+
+static uint64_t read_number(sheaf_engine_key key)
+{
+    sheaf_error err = {0};
+    span value;
+    void *pin;
+    sheaf_rc rc = eng_read(engine, &key, &value, &pin, &err);
+    if (rc != SHEAF_OK) quit("read", rc, &err);
+    uint64_t number = value.n >= 8 ? (uint64_t)eng_number_get(value.p, 0) : 0;
+    eng_read_done(engine, pin);
+    return number;
+}
+
+static void drop(uint64_t g)
+{
+    sheaf_error err = {0};
+    sheaf_rc rc = eng_drop_space(engine, work_space(g), &err);
+    if (rc != SHEAF_OK) quit("drop_space", rc, &err);
+}
+
+static void copy(uint64_t g)
+{
+    char path[600];
+    sheaf_error err = {0};
+    struct work_message m = {.kind = WORK_COPIED, .n = g, .count = read_number(work_counter())};
+    snprintf(path, sizeof path, "%s-copy-%llx", directory, (unsigned long long)g);
+    sheaf_rc rc = eng_checkpoint(engine, path, &err);
+    if (rc != SHEAF_OK) quit("checkpoint", rc, &err);
+    tell(&m);
+}
+
+static bool has_level_0(void)
+{
+    char *files = rocksdb_property_value(rocks_of(engine)->db, "rocksdb.num-files-at-level0");
+    bool has = files && strcmp(files, "0") != 0;
+    rocksdb_free(files);
+    return has;
+}
+
+/* Until what was flushed is in the lower levels: what drop_space removes file by file. */
+static void let_settle(void)
+{
+    for (int i = 0; i < 40 && has_level_0(); i++) clock_sleep_ns(clock_system(), 1000000);
+}
+
+static void *keep_house(void *arg)
+{
+    (void)arg;
+    struct rng r;
+    rng_init(&r, seed ^ 1);
+    uint64_t live = read_number(work_catalog());
+    unsigned copies = 0;
+    for (uint64_t i = epoch == 0; !max_transactions || i < max_transactions / 4; i++) {
+        uint64_t g = epoch << WORK_SEQUENCE_BITS | i;
+        for (unsigned k = 0; k < work_rows(g); k += ROWS_PER_COMMIT) commit_house(put_rows, g, k);
+        if (i > 0) let_settle();
+        struct work_message m = {.kind = WORK_LIVE, .n = g};
+        sheaf_position at = commit_house(put_live, g, 0);
+        if (live) drop(live);
+        if (rng_below(&r, 2))
+            wait_here(at, &m);
+        else if (!max_transactions)
+            clock_sleep_ns(clock_system(), 300000000); /* for the cut to come */
+        if (rng_below(&r, 4) == 0 && copies++ < MAX_COPIES) copy(g);
+        live = g;
+    }
+    return NULL;
+}
+
+/* Small tables, soon in the lower levels, whose files drop_space can remove at once. */
+static void start_house(bool is_alone)
+{
+    static const char *const names[] = {"target_file_size_base",
+                                        "level0_file_num_compaction_trigger"};
+    static const char *const values[] = {"65536", "1"};
+    char *message = NULL;
+    rocksdb_set_options(rocks_of(engine)->db, 2, names, values, &message);
+    if (message) _exit(7);
+    if (is_alone)
+        (void)keep_house(NULL);
+    else if (pthread_create(&house, NULL, keep_house, NULL) != 0)
+        _exit(6);
+}
+
 /* ---- what is there at the start ---- */
 
 static sheaf_rc last_record(sheaf_txn *t, struct work_message *m, sheaf_error *err)
@@ -173,8 +301,10 @@ int main(int argc, char **argv)
     seed = strtoull(argv[2], NULL, 10);
     epoch = strtoull(argv[3], NULL, 10);
     max_transactions = strtoull(argv[4], NULL, 10);
+    bool skips_sync = false;
+    directory = argv[1];
     for (int i = 5; i < argc; i++) {
-        if (strcmp(argv[i], "skip-sync") == 0) options.plant_skip_sync = true;
+        if (strcmp(argv[i], "skip-sync") == 0) skips_sync = true;
         if (strcmp(argv[i], "halves") == 0) plant_halves = true;
     }
     struct rng r;
@@ -188,12 +318,16 @@ int main(int argc, char **argv)
     sheaf_error err = {0};
     sheaf_rc rc = sheaf_engine_open_rocks(argv[1], &options, &engine, &err);
     if (rc != SHEAF_OK) quit("open", rc, &err);
+    if (skips_sync) rocks_plant_skip_sync(engine);
     tell_opened();
+    enum { NO_HOUSE, WITH_HOUSE, ONLY_HOUSE } life = (int)rng_below(&r, 3);
+    if (life != NO_HOUSE) start_house(life == ONLY_HOUSE);
     pthread_t threads[4];
-    size_t n_threads = 1 + rng_below(&r, 4);
+    size_t n_threads = life == ONLY_HOUSE ? 0 : 1 + rng_below(&r, 4);
     for (size_t i = 0; i < n_threads; i++)
         if (pthread_create(&threads[i], NULL, work, (void *)i) != 0) return 6;
     for (size_t i = 0; i < n_threads; i++) pthread_join(threads[i], NULL);
+    if (life == WITH_HOUSE) pthread_join(house, NULL);
     sheaf_engine_close(engine);
     return 0;
 }

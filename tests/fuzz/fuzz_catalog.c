@@ -1,4 +1,5 @@
-/* Any bytes as a row of the catalog: refused, or a table that encodes to what decodes to it again. */
+/* Any bytes as a row of the catalog: refused, or a table that encodes to what decodes to it again.
+ */
 #include "base/mem.h"
 #include "core/state.h"
 

@@ -5,6 +5,7 @@
  */
 #include "api/api.h"
 #include "base/mem.h"
+#include "engine/rocks/rocks.h"
 #include "model/job.h"
 #include "model/plant.h"
 
@@ -81,11 +82,11 @@ static void open_by_hand(const char *directory, uint64_t seed, enum plant plant)
     struct sheaf_rocks_options rocks = {.owner = "model_crash_writer",
                                         .row_cache_bytes = 1 << 20,
                                         .block_cache_bytes = 1 << 20,
-                                        .write_buffer_bytes = buffers[seed % 3],
-                                        .plant_skip_sync = plant == PLANT_SKIP_SYNC};
+                                        .write_buffer_bytes = buffers[seed % 3]};
     sheaf_engine *engine, *buggy;
     sheaf_error err = {0};
     sheaf_rc rc = sheaf_engine_open_rocks(directory, &rocks, &engine, &err);
+    if (rc == SHEAF_OK && plant == PLANT_SKIP_SYNC) rocks_plant_skip_sync(engine);
     if (rc == SHEAF_OK) rc = plant_open(engine, plant, seed, &buggy);
     if (rc != SHEAF_OK) quit("open", rc, err.message);
     db = mem_zalloc(sizeof *db);

@@ -145,6 +145,7 @@ static void change_stream(struct world *w, struct model_table *t)
                     unless_missing(t, is_on == t->is_streaming ? SHEAF_VALIDATION : SHEAF_OK));
     if (rc != SHEAF_OK) return;
     t->is_streaming = is_on;
+    t->stream_off_us = w->now_us;
     if (!is_on) return;
     t->view = view;
     model_clear_log(t);
@@ -581,6 +582,8 @@ void check_stream(struct world *w, struct model_table *t)
     struct records got = {0}, want = {0};
     sheaf_result *r;
     if (!t->exists || t->view == SHEAF_STREAM_NONE) return;
+    /* A stream that was switched off goes away with its last record. */
+    if (!t->is_streaming && t->stream_off_us <= w->now_us - RETENTION_US) return;
     sheaf_rc rc = sheaf_describe_table(w->db, &(struct sheaf_table_name){t->name, &w->err}, &r);
     world_expect_rc(w, "DescribeTable", rc, RC_BIT(SHEAF_OK));
     const char *arn = sheaf_result_table(r)->stream_arn;

@@ -49,6 +49,7 @@ extern "C" {
 
 #define SHEAF_PLACE_BYTES 24
 #define SHEAF_STAMP_BYTES 12
+#define SHEAF_SEGMENTS_MAX 1000000 /* of a walk */
 
 typedef struct sheaf_place {
     uint8_t b[SHEAF_PLACE_BYTES];
@@ -73,11 +74,11 @@ typedef struct sheaf_txn sheaf_txn;
 typedef struct sheaf_cursor sheaf_cursor;
 
 /* What an engine can take; writes over it are refused with SHEAF_TOO_LARGE before anything is
- * written. 0 = no limit. */
+ * written. Reads are not: a key over max_key is absent, and guarding it is fine. 0 = no limit. */
 struct sheaf_engine_caps {
     uint32_t max_key; /* P and S together */
     uint32_t max_value;
-    uint64_t max_txn_bytes; /* keys and values of all writes */
+    uint64_t max_txn_bytes; /* keys and values of all writes, keys that del_ranges find */
     uint32_t max_txn_ms;    /* a transaction open longer may get SHEAF_TOO_OLD */
     bool is_durable;        /* commits survive the process */
     bool is_shared;         /* several processes may open it */
@@ -104,7 +105,8 @@ struct sheaf_range {
 
 /* A walk over every key of a space, grouped by P and ordered inside each; segments are disjoint,
  * together they are the space, and they split the hash evenly. `after` (may be NULL) resumes behind
- * a key that an earlier walk of the same segment returned. */
+ * a key that an earlier walk of the same segment returned. SHEAF_VALIDATION: there is no such
+ * segment, or there are more than SHEAF_SEGMENTS_MAX. */
 struct sheaf_walk {
     uint64_t space;
     uint32_t segment, n_segments; /* n_segments 0 means 1 */
@@ -119,7 +121,8 @@ struct sheaf_row {
 };
 
 struct sheaf_engine_stats {
-    uint64_t commits, conflicts, syncs;
+    uint64_t commits; /* that wrote something; drop_space may add some of its own */
+    uint64_t conflicts, syncs;
     uint64_t keys;       /* estimate on rocks, exact on mem */
     uint64_t disk_bytes; /* 0 when nothing is stored on disk */
     uint64_t memory_bytes;
@@ -166,12 +169,15 @@ struct sheaf_engine_ops {
                     sheaf_error *err);
     sheaf_rc (*del)(sheaf_txn *t, const sheaf_engine_key *key, sheaf_error *err);
     /* Every key of P in [lo, hi) as it is at commit, earlier writes of this transaction included.
-     */
+     * The keys it finds then count towards max_txn_bytes: over it, the commit answers
+     * SHEAF_TOO_LARGE and nothing of the transaction is written. */
     sheaf_rc (*del_range)(sheaf_txn *t, const sheaf_place *p, struct sheaf_span lo,
                           struct sheaf_span hi, sheaf_error *err);
     /* Commutative: adds deltas[i] (wrapping) to the i-th little-endian int64 of the value, which is
      * n such numbers; an absent value counts as zeros. Never conflicts with another add. A key is
-     * either added to or put, not both in turn with different n. */
+     * either added to or put, not both in turn with different n: an add to a key that holds other
+     * bytes is a mistake of the caller's. The engine may refuse it at commit (SHEAF_VALIDATION) or
+     * report it in verify; it never crashes and never changes other keys. */
     sheaf_rc (*add)(sheaf_txn *t, const sheaf_engine_key *key, size_t n, const int64_t deltas[],
                     sheaf_error *err);
     /* Adds a row (P, stamp). The stamp is given at commit, so that whoever has read up to a stamp
@@ -197,16 +203,21 @@ struct sheaf_engine_ops {
      * cut. */
     sheaf_position (*visible)(sheaf_engine *e);
     sheaf_position (*durable)(sheaf_engine *e);
-    /* Blocks until `position` is durable. Calls that come together share one fsync. */
+    /* Blocks until `position` is durable. Calls that come together share one fsync.
+     * SHEAF_VALIDATION: the position is after visible(). */
     sheaf_rc (*sync)(sheaf_engine *e, sheaf_position position, sheaf_error *err);
     /* Asks for the same without blocking: `done` runs once, on a thread of the engine's, or before
      * this returns when the position is durable already. It must be short and may not call the
-     * engine. SHEAF_IO: it will never be durable. */
+     * engine. SHEAF_IO, to `done` or from here: it will never be durable. When the call itself
+     * returns an error (SHEAF_VALIDATION as for sync, SHEAF_IO, SHEAF_NOMEM), `done` does not
+     * run. */
     sheaf_rc (*on_durable)(sheaf_engine *e, sheaf_position position, sheaf_durable_fn done,
                            void *ctx, sheaf_error *err);
 
     /* Frees a space whose number will never be used again. Not part of a transaction; may be
-     * repeated after a crash. */
+     * repeated after a crash. What was committed before the call is durable before anything of the
+     * space goes, so that no power cut brings back a caller that still counts on it. An RW
+     * transaction that has read a key of the space, while it had keys, conflicts. */
     sheaf_rc (*drop_space)(sheaf_engine *e, uint64_t space, sheaf_error *err);
     /* A consistent copy into a directory that does not exist yet; openable like the original. */
     sheaf_rc (*checkpoint)(sheaf_engine *e, const char *directory, sheaf_error *err);
@@ -240,18 +251,18 @@ SHEAF_API sheaf_rc sheaf_engine_open_mem(const struct sheaf_mem_options *options
                                          sheaf_error *err) SHEAF_NODISCARD;
 
 struct sheaf_rocks_options {
-    uint64_t block_cache_bytes;  /* 0 = 64 MiB */
-    uint64_t row_cache_bytes;    /* 0 = 64 MiB; UINT64_MAX = none */
-    uint64_t write_buffer_bytes; /* 0 = 32 MiB */
-    uint32_t max_open_files;     /* 0 = 1024 */
+    uint64_t block_cache_bytes;  /* 0 = 64 MiB; at most 16 TiB */
+    uint64_t row_cache_bytes;    /* 0 = 64 MiB; UINT64_MAX = none; at most 16 TiB */
+    uint64_t write_buffer_bytes; /* 0 = 32 MiB; at most 16 GiB */
+    uint32_t max_open_files;     /* 0 = 1024; at most 1,000,000 */
     bool use_lz4;                /* smaller files at the same CPU cost */
     bool must_exist;             /* refuse to create the directory */
-    bool plant_skip_sync; /* a planted bug for the crash tests: claims durability without fsync */
     const char
         *owner; /* what to tell the next process that finds the directory in use; may be NULL */
 };
 /* A RocksDB in `directory`, created when missing. SHEAF_IN_USE: another process has it (the message
- * names it). SHEAF_FORMAT: it was written by a newer release. options may be NULL. */
+ * names it). SHEAF_FORMAT: it was written by a newer release. SHEAF_VALIDATION: not a data
+ * directory, or an option over its bound (the message names it). options may be NULL. */
 SHEAF_API sheaf_rc sheaf_engine_open_rocks(const char *directory,
                                            const struct sheaf_rocks_options *options,
                                            sheaf_engine **engine_out,
@@ -281,15 +292,15 @@ static inline uint64_t sheaf_place_space(const sheaf_place *p)
 /* ---- the run loop ---- */
 
 /* Works in the transaction; returns SHEAF_OK to have it committed, anything else to have it rolled
- * back and returned; but SHEAF_CONFLICT, which an engine may answer to a read, is replayed like that
- * of a commit. It runs again from the start after a conflict, so it must not keep anything from an
- * earlier attempt. */
+ * back and returned; but SHEAF_CONFLICT, which an engine may answer to a read, is replayed like
+ * that of a commit. It runs again from the start after a conflict, so it must not keep anything
+ * from an earlier attempt. */
 typedef sheaf_rc (*sheaf_body_fn)(void *ctx, sheaf_txn *t, sheaf_error *err);
 
 struct sheaf_run_options {
     /* A key that the body writes if and only if it takes effect, unique to this request. It settles
-     * SHEAF_UNKNOWN_OUTCOME: present means committed. NULL: an unknown outcome is returned to the
-     * caller. */
+     * SHEAF_UNKNOWN_OUTCOME: present means committed, absent means that the body is replayed. NULL:
+     * an unknown outcome is returned to the caller. */
     const sheaf_engine_key *token;
     uint32_t max_attempts;     /* 0 = 32 */
     uint64_t seed;             /* of the jitter; 0 = from the clock */
@@ -303,7 +314,10 @@ struct sheaf_run_result {
     uint32_t attempts;
 };
 /* Begins, runs the body, commits; replays conflicts with jittered back-off. When attempts are used
- * up: SHEAF_CONFLICT. options and result_out may be NULL. */
+ * up: SHEAF_CONFLICT, certainly not committed. But once the outcome of an attempt was unknown, that
+ * attempt may still land although its token is not there yet: whatever ends the run then, conflicts
+ * or a failure of the body or of the engine, is answered as SHEAF_UNKNOWN_OUTCOME. options and
+ * result_out may be NULL. */
 SHEAF_API sheaf_rc sheaf_engine_run(sheaf_engine *e, sheaf_body_fn body, void *ctx,
                                     const struct sheaf_run_options *options,
                                     struct sheaf_run_result *result_out,

@@ -195,8 +195,8 @@ static void empty_outcome(sheaf_position *position_out, sheaf_stamp *stamp_out)
     if (stamp_out) memset(stamp_out, 0, sizeof *stamp_out);
 }
 
-/* The wrapped transaction really commits, and the caller is told that nobody knows. When that commit
- * fails by itself, its own answer goes up: that outcome is known. */
+/* The wrapped transaction really commits, and the caller is told that nobody knows. When that
+ * commit fails by itself, its own answer goes up: that outcome is known. */
 static sheaf_rc commit_untold(sheaf_txn *inner, sheaf_error *err)
 {
     TRY(eng_commit(inner, NULL, NULL, err));

@@ -34,6 +34,7 @@ static sheaf_rc open_cursor(struct mem_txn *t, const struct interval *i, sheaf_c
                             sheaf_error *err)
 {
     span far = i->is_reverse ? i->lo : i->end;
+    assert(i->lo.p && far.n <= sizeof(struct mem_flat));
     struct mem_cursor *c = mem_alloc(sizeof *c + far.n);
     if (!c) return err_nomem(err);
     c->base.ops = &mem_ops;
@@ -109,37 +110,16 @@ sheaf_rc mem_range(sheaf_txn *txn, const struct sheaf_range *range, sheaf_cursor
     return open_cursor((struct mem_txn *)txn, &i, cursor_out, err);
 }
 
-/* Where segment i of n begins: the smallest hash whose high 64 bits h satisfy h * n / 2^64 >= i. */
-static uint64_t segment_start(uint32_t i, uint32_t n)
-{
-    __extension__ typedef unsigned __int128 wide;
-    wide from = (wide)i << 64;
-    return (uint64_t)((from + n - 1) / n);
-}
-
-static sheaf_place place_at(uint64_t space, uint64_t hash_high)
-{
-    uint8_t hash[16] = {0};
-    for (int i = 0; i < 8; i++) hash[i] = (uint8_t)(hash_high >> (56 - 8 * i));
-    return sheaf_place_make(space, hash);
-}
-
 sheaf_rc mem_walk(sheaf_txn *txn, const struct sheaf_walk *walk, sheaf_cursor **cursor_out,
                   sheaf_error *err)
 {
     struct mem_flat lo, end, after;
-    uint32_t n = walk->n_segments ? walk->n_segments : 1, at = walk->segment;
+    struct eng_segment segment;
     struct interval i = {.max_rows = walk->max_rows, .max_bytes = walk->max_bytes};
     *cursor_out = NULL;
-    if (n > MEM_SEGMENTS_MAX || at >= n)
-        return err_validation(err, "there is no segment %u of %u", (unsigned)at, (unsigned)n);
-    sheaf_place p = place_at(walk->space, segment_start(at, n));
-    i.lo = mem_flat_key(&lo, &p, SPAN_NONE);
-    bool is_last = at + 1 == n;
-    if (!is_last || walk->space != UINT64_MAX) {
-        p = place_at(walk->space + is_last, is_last ? 0 : segment_start(at + 1, n));
-        i.end = mem_flat_key(&end, &p, SPAN_NONE);
-    }
+    TRY(eng_segment(walk, &segment, err));
+    i.lo = mem_flat_key(&lo, &segment.lo, SPAN_NONE);
+    if (segment.has_end) i.end = mem_flat_key(&end, &segment.end, SPAN_NONE);
     if (walk->after) {
         span behind = mem_flat_key(&after, &walk->after->p, walk->after->s);
         if (behind.n < sizeof after.b) after.b[behind.n++] = 0; /* the smallest key above it */

@@ -52,6 +52,7 @@ sheaf_rc sheaf_engine_open_mem(const struct sheaf_mem_options *options, sheaf_en
         mem_free(e);
         return rc;
     }
+    assert(e->caps.max_key > 0 && e->caps.max_key <= MEM_KEY_MAX);
     *engine_out = &e->base;
     return SHEAF_OK;
 }
@@ -59,6 +60,7 @@ sheaf_rc sheaf_engine_open_mem(const struct sheaf_mem_options *options, sheaf_en
 static void close_engine(sheaf_engine *engine)
 {
     struct mem_engine *e = (struct mem_engine *)engine;
+    assert(e->base.ops->close == close_engine);
     mem_store_deinit(&e->store);
     eng_conflicts_deinit(&e->conflicts);
     mem_free(e);
@@ -85,6 +87,7 @@ static sheaf_rc read_one(sheaf_engine *engine, const sheaf_engine_key *key, span
         mem_store_unpin(&e->store, v);
         return SHEAF_OK;
     }
+    assert(key->s.n <= e->caps.max_key - SHEAF_PLACE_BYTES);
     *value_out = mem_rec_value(r);
     *pin_out = v;
     return SHEAF_OK;
@@ -104,8 +107,7 @@ static sheaf_position position(sheaf_engine *e)
 
 static sheaf_rc sync_to(sheaf_engine *e, sheaf_position at, sheaf_error *err)
 {
-    (void)at;
-    (void)err;
+    if (at > position(e)) return err_validation(err, "the position is after the newest commit");
     atomic_fetch_add_explicit(&((struct mem_engine *)e)->n_syncs, 1, memory_order_relaxed);
     return SHEAF_OK;
 }
@@ -113,9 +115,9 @@ static sheaf_rc sync_to(sheaf_engine *e, sheaf_position at, sheaf_error *err)
 static sheaf_rc on_durable(sheaf_engine *e, sheaf_position at, sheaf_durable_fn done, void *ctx,
                            sheaf_error *err)
 {
-    sheaf_rc rc = sync_to(e, at, err);
-    done(ctx, rc);
-    return rc;
+    TRY(sync_to(e, at, err));
+    done(ctx, SHEAF_OK);
+    return SHEAF_OK;
 }
 
 /* ---- spaces ---- */
@@ -133,6 +135,7 @@ static sheaf_rc drop_some(struct mem_engine *e, struct mem_cut *cut, sheaf_error
         return is_done ? SHEAF_OK : err_nomem(err);
     }
     eng_conflicts_stamp_all(&e->conflicts, build.number);
+    assert(cut->n_removed <= e->store.current->tree.n_keys);
     mem_store_publish(&e->store, &build);
     return SHEAF_OK;
 }

@@ -12,8 +12,7 @@
 enum {
     MEM_KEY_MAX = LIMIT_ENGINE_KEY_BYTES,
     MEM_VALUE_MAX = 16 << 20,
-    MEM_VALUE_CEILING = 1 << 30, /* what options may raise it to */
-    MEM_SEGMENTS_MAX = 1000000
+    MEM_VALUE_CEILING = 1 << 30 /* what options may raise it to */
 };
 
 struct mem_engine {

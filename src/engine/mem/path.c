@@ -13,6 +13,7 @@ const struct mem_rec *mem_tree_get(const struct mem_tree *t, span key)
         mem_node_prefetch(n);
     }
     const struct mem_leaf *leaf = (const struct mem_leaf *)n;
+    assert(n->n > 0 && n->n <= MEM_LEAF_MAX);
     if (key.n < n->plen) return NULL;
     /* The prefix need not be compared: a key without it is in no record of this leaf, and the
      * comparison of whole keys says so. */
@@ -51,6 +52,7 @@ static void push(struct mem_path *p, struct mem_node *n, unsigned at)
 static void descend(struct mem_path *p, bool is_high)
 {
     for (;;) {
+        assert(p->depth > 0);
         struct mem_node *n = p->step[p->depth - 1].node;
         if (n->level == 0) break;
         n = mem_children(n)[p->step[p->depth - 1].at];

@@ -30,6 +30,7 @@ sheaf_rc mem_begin(sheaf_engine *e, enum sheaf_txn_mode mode, sheaf_txn **txn_ou
 void mem_txn_start(struct mem_txn *t)
 {
     if (t->at) return;
+    assert(t->reads.n == 0);
     t->at = mem_store_pin(&t->e->store);
     eng_reads_start(&t->reads, t->at->position);
 }
@@ -45,6 +46,7 @@ static void end(struct mem_txn *t)
 
 span mem_flat_key(struct mem_flat *f, const sheaf_place *p, span s)
 {
+    assert(s.p || s.n == 0);
     size_t n = s.n < sizeof f->b - SHEAF_PLACE_BYTES ? s.n : sizeof f->b - SHEAF_PLACE_BYTES;
     memcpy(f->b, p->b, SHEAF_PLACE_BYTES);
     if (n) memcpy(f->b + SHEAF_PLACE_BYTES, s.p, n);
@@ -146,33 +148,36 @@ static sheaf_rc apply_add(struct mem_build *b, const struct eng_write *w, sheaf_
     return mem_build_put(b, r) ? SHEAF_OK : err_nomem(err);
 }
 
-/* The whole key of an append: its log's P, then the stamp. */
-struct append_key {
-    uint8_t b[SHEAF_PLACE_BYTES + SHEAF_STAMP_BYTES];
-};
-static span append_key(struct append_key *k, const struct eng_write *w, sheaf_position position)
+/* What the range finds counts towards the size of the transaction, so that every engine takes the
+ * same ones. */
+static sheaf_rc apply_del_range(struct mem_txn *t, struct mem_build *b, const struct eng_write *w,
+                                sheaf_error *err)
 {
-    sheaf_stamp at = eng_stamp(position, w->ordinal);
-    memcpy(k->b, w->key.p, SHEAF_PLACE_BYTES);
-    memcpy(k->b + SHEAF_PLACE_BYTES, at.b, sizeof at.b);
-    return SPAN(k->b, sizeof k->b);
+    struct mem_cut cut = {.lo = w->key, .end = w->end};
+    struct mem_path p;
+    for (bool has = mem_path_seek(&p, &b->tree, w->key); has; has = mem_path_next(&p)) {
+        span key = mem_rec_key(mem_path_rec(&p));
+        if (!eng_write_covers(w, key)) break;
+        TRY(eng_writes_found(&t->writes, key, err));
+    }
+    return mem_build_cut(b, &cut) ? SHEAF_OK : err_nomem(err);
 }
 
-static sheaf_rc apply_one(struct mem_build *b, const struct eng_write *w, sheaf_error *err)
+static sheaf_rc apply_one(struct mem_txn *t, struct mem_build *b, const struct eng_write *w,
+                          sheaf_error *err)
 {
-    struct append_key key;
-    struct mem_cut cut = {.lo = w->key, .end = w->end};
+    struct eng_append_key room;
     switch (w->kind) {
     case ENG_WRITE_PUT:
         return apply_value(b, w->key, w->value, err);
     case ENG_WRITE_DEL:
         return mem_build_del(b, w->key) ? SHEAF_OK : err_nomem(err);
     case ENG_WRITE_DEL_RANGE:
-        return mem_build_cut(b, &cut) ? SHEAF_OK : err_nomem(err);
+        return apply_del_range(t, b, w, err);
     case ENG_WRITE_ADD:
         return apply_add(b, w, err);
     case ENG_WRITE_APPEND:
-        return apply_value(b, append_key(&key, w, b->number), w->value, err);
+        return apply_value(b, eng_write_key(w, b->number, &room), w->value, err);
     }
     assert(false);
     return SHEAF_INTERNAL;
@@ -186,7 +191,7 @@ static void stamp_range(struct eng_conflicts *c, const struct mem_tree *old,
     struct mem_path p;
     for (bool has = mem_path_seek(&p, old, w->key); has; has = mem_path_next(&p)) {
         span key = mem_rec_key(mem_path_rec(&p));
-        if (w->end.p && span_cmp(key, w->end) >= 0) return;
+        if (!eng_write_covers(w, key)) return;
         eng_conflicts_stamp(c, key, position);
     }
 }
@@ -195,16 +200,11 @@ static void stamp_range(struct eng_conflicts *c, const struct mem_tree *old,
  * reader of its stripe until some other transaction commits. */
 static void stamp_writes(struct mem_txn *t, sheaf_position position)
 {
-    struct append_key append;
     struct eng_write w;
-    for (size_t at = 0; eng_writes_next(&t->writes, &at, &w);) {
-        if (w.kind == ENG_WRITE_DEL_RANGE) {
+    eng_writes_stamp(&t->writes, &t->e->conflicts, position);
+    for (size_t at = 0; eng_writes_next(&t->writes, &at, &w);)
+        if (w.kind == ENG_WRITE_DEL_RANGE)
             stamp_range(&t->e->conflicts, &t->e->store.current->tree, &w, position);
-            continue;
-        }
-        span key = w.kind == ENG_WRITE_APPEND ? append_key(&append, &w, position) : w.key;
-        eng_conflicts_stamp(&t->e->conflicts, key, position);
-    }
 }
 
 /* Under the write lock. All of the transaction's writes become visible at once, or none. */
@@ -215,12 +215,13 @@ static sheaf_rc apply_all(struct mem_txn *t, sheaf_error *err)
     struct eng_write w;
     if (!mem_store_begin(store, &build)) return err_nomem(err);
     for (size_t at = 0; eng_writes_next(&t->writes, &at, &w);) {
-        sheaf_rc rc = apply_one(&build, &w, err);
+        sheaf_rc rc = apply_one(t, &build, &w, err);
         if (rc != SHEAF_OK) {
             mem_build_abort(&build);
             return rc;
         }
     }
+    assert(build.number == store->current->position + 1);
     stamp_writes(t, build.number);
     mem_store_publish(store, &build);
     return SHEAF_OK;
@@ -249,7 +250,8 @@ sheaf_rc mem_commit(sheaf_txn *txn, sheaf_position *position_out, sheaf_stamp *s
         rc = commit_locked(t, err);
         if (rc == SHEAF_OK) position = store->current->position;
         mem_store_unlock(store);
-        if (rc == SHEAF_OK) atomic_fetch_add_explicit(&t->e->n_commits, 1, memory_order_relaxed);
+        if (rc == SHEAF_OK && t->writes.n > 0)
+            atomic_fetch_add_explicit(&t->e->n_commits, 1, memory_order_relaxed);
     }
     if (position_out) *position_out = position;
     if (stamp_out) *stamp_out = rc == SHEAF_OK ? eng_stamp(position, 0) : (sheaf_stamp){{0}};

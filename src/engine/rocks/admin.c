@@ -37,6 +37,17 @@ static sheaf_rc delete_rows(sheaf_txn *t, sheaf_cursor *c, uint64_t *n_out, shea
     }
 }
 
+/* The last commit of a drop. Files went without one, so nobody knows which keys were written: every
+ * reader from before it conflicts. It takes a position by deleting a key of the space. */
+static sheaf_rc delete_last(sheaf_txn *t, uint64_t space, sheaf_error *err)
+{
+    static const uint8_t zeros[16];
+    sheaf_engine_key key = {.p = sheaf_place_make(space, zeros)};
+    assert(rocks_txn_of(t)->writes.n == 0);
+    rocks_txn_of(t)->ends_drop = true;
+    return rocks_del(t, &key, err);
+}
+
 /* An ordinary commit: it takes a position and is durable like any other. */
 static sheaf_rc delete_some(sheaf_engine *e, uint64_t space, uint64_t *n_out, sheaf_error *err)
 {
@@ -51,6 +62,7 @@ static sheaf_rc delete_some(sheaf_engine *e, uint64_t space, uint64_t *n_out, sh
         assert(*n_out <= KEYS_PER_COMMIT);
         rocks_cursor_close(c);
     }
+    if (rc == SHEAF_OK && *n_out == 0) rc = delete_last(t, space, err);
     if (rc == SHEAF_OK) return rocks_commit(t, NULL, NULL, err);
     rocks_rollback(t);
     return rc;
@@ -60,6 +72,9 @@ sheaf_rc rocks_drop_space(sheaf_engine *base, uint64_t space, sheaf_error *err)
 {
     struct rocks *e = rocks_of(base);
     TRY(rocks_check(e, err));
+    /* A file that goes is gone for good, at once, while the commit that retired the space may be in
+     * the log only. A power cut must not undo the one and keep the other. */
+    TRY(rocks_sync(base, rocks_visible(base), err));
     uint8_t first[8], end[ROCKS_KEY_MAX + 1];
     for (int i = 0; i < 8; i++) first[i] = (uint8_t)(space >> (56 - 8 * i));
     size_t end_n = space_end(end, first);

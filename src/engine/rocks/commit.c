@@ -20,20 +20,30 @@
 #include <assert.h>
 
 /* Deletes a key for del_range. */
-static void del_and_stamp(struct rocks_txn *t, span key, sheaf_position position)
+static sheaf_rc del_found(struct rocks_txn *t, span key, sheaf_error *err)
 {
-    assert(key.n >= SHEAF_PLACE_BYTES);
+    TRY(eng_writes_found(&t->writes, key, err));
     rocksdb_writebatch_delete(t->batch, key.p, key.n);
-    eng_conflicts_stamp(&t->engine->conflicts, key, position);
+    return SHEAF_OK;
 }
 
-static bool is_inside(const struct eng_write *range, span key)
+static sheaf_rc del_each(struct rocks_txn *t, const struct eng_write *range, rocksdb_iterator_t *it,
+                         sheaf_error *err)
 {
-    return span_cmp(key, range->key) >= 0 && (!range->end.p || span_cmp(key, range->end) < 0);
+    for (; rocksdb_iter_valid(it); rocksdb_iter_next(it)) {
+        span key;
+        key.p = rocksdb_iter_key(it, &key.n);
+        if (key.n < SHEAF_PLACE_BYTES) continue; /* not ours: verify complains about it */
+        assert(eng_write_covers(range, key));
+        (void)range;
+        TRY(del_found(t, key, err));
+    }
+    char *message = NULL;
+    rocksdb_iter_get_error(it, &message);
+    return message ? rocks_fail(err, message, "cannot read the range to delete") : SHEAF_OK;
 }
 
-static sheaf_rc del_stored(struct rocks_txn *t, const struct eng_write *range,
-                           sheaf_position position, sheaf_error *err)
+static sheaf_rc del_stored(struct rocks_txn *t, const struct eng_write *range, sheaf_error *err)
 {
     assert(range->kind == ENG_WRITE_DEL_RANGE);
     rocksdb_readoptions_t *how = rocksdb_readoptions_create();
@@ -41,70 +51,44 @@ static sheaf_rc del_stored(struct rocks_txn *t, const struct eng_write *range,
     rocksdb_readoptions_set_fill_cache(how, 0);
     rocksdb_iterator_t *it = rocksdb_create_iterator(t->engine->db, how);
     rocksdb_iter_seek(it, range->key.p, range->key.n);
-    for (; rocksdb_iter_valid(it); rocksdb_iter_next(it)) {
-        span key;
-        key.p = rocksdb_iter_key(it, &key.n);
-        if (key.n < SHEAF_PLACE_BYTES) continue; /* not ours: verify complains about it */
-        assert(is_inside(range, key));
-        del_and_stamp(t, key, position);
-    }
-    char *message = NULL;
-    rocksdb_iter_get_error(it, &message);
+    sheaf_rc rc = del_each(t, range, it, err);
     rocksdb_iter_destroy(it);
     rocksdb_readoptions_destroy(how);
-    return message ? rocks_fail(err, message, "cannot read the range to delete") : SHEAF_OK;
-}
-
-/* The key of an append, into `out` of SHEAF_PLACE_BYTES + SHEAF_STAMP_BYTES. */
-static span append_key(uint8_t *out, const struct eng_write *w, sheaf_position position)
-{
-    sheaf_stamp stamp = eng_stamp(position, w->ordinal);
-    assert(w->key.n == SHEAF_PLACE_BYTES);
-    memcpy(out, w->key.p, SHEAF_PLACE_BYTES);
-    memcpy(out + SHEAF_PLACE_BYTES, stamp.b, SHEAF_STAMP_BYTES);
-    return SPAN(out, SHEAF_PLACE_BYTES + SHEAF_STAMP_BYTES);
+    return rc;
 }
 
 /* What this transaction wrote into the range before: a batch is applied in order, so a delete
  * behind the write is enough. */
-static void del_own(struct rocks_txn *t, const struct eng_write *range, size_t upto,
-                    sheaf_position position)
+static sheaf_rc del_own(struct rocks_txn *t, const struct eng_write *range, size_t upto,
+                        sheaf_position position, sheaf_error *err)
 {
-    uint8_t room[SHEAF_PLACE_BYTES + SHEAF_STAMP_BYTES];
+    struct eng_append_key room;
     struct eng_write w;
     assert(upto <= t->writes.log.n);
     for (size_t at = 0; at < upto && eng_writes_next(&t->writes, &at, &w);) {
         if (w.kind == ENG_WRITE_DEL || w.kind == ENG_WRITE_DEL_RANGE) continue;
-        span key = w.kind == ENG_WRITE_APPEND ? append_key(room, &w, position) : w.key;
-        if (is_inside(range, key)) del_and_stamp(t, key, position);
+        span key = eng_write_key(&w, position, &room);
+        if (eng_write_covers(range, key)) TRY(del_found(t, key, err));
     }
+    return SHEAF_OK;
 }
 
 /* `from`: where the write begins in the log. */
 static sheaf_rc build_one(struct rocks_txn *t, const struct eng_write *w, size_t from,
                           sheaf_position position, sheaf_error *err)
 {
-    uint8_t room[SHEAF_PLACE_BYTES + SHEAF_STAMP_BYTES];
-    span key = w->key;
-    switch (w->kind) {
-    case ENG_WRITE_APPEND:
-        key = append_key(room, w, position);
-        /* fall through */
-    case ENG_WRITE_PUT:
-        rocksdb_writebatch_put(t->batch, key.p, key.n, w->value.p, w->value.n);
-        return SHEAF_OK;
-    case ENG_WRITE_DEL:
-        rocksdb_writebatch_delete(t->batch, key.p, key.n);
-        return SHEAF_OK;
-    case ENG_WRITE_ADD:
-        rocksdb_writebatch_merge(t->batch, key.p, key.n, w->value.p, w->value.n);
-        return SHEAF_OK;
-    case ENG_WRITE_DEL_RANGE:
-        TRY(del_stored(t, w, position, err));
-        del_own(t, w, from, position);
-        return SHEAF_OK;
+    struct eng_append_key room;
+    if (w->kind == ENG_WRITE_DEL_RANGE) {
+        TRY(del_stored(t, w, err));
+        return del_own(t, w, from, position, err);
     }
-    assert(false);
+    span key = eng_write_key(w, position, &room);
+    if (w->kind == ENG_WRITE_DEL)
+        rocksdb_writebatch_delete(t->batch, key.p, key.n);
+    else if (w->kind == ENG_WRITE_ADD)
+        rocksdb_writebatch_merge(t->batch, key.p, key.n, w->value.p, w->value.n);
+    else
+        rocksdb_writebatch_put(t->batch, key.p, key.n, w->value.p, w->value.n);
     return SHEAF_OK;
 }
 
@@ -120,16 +104,31 @@ static sheaf_rc build(struct rocks_txn *t, sheaf_position position, sheaf_error 
     return SHEAF_OK;
 }
 
-/* del_range has marked the keys that it met. */
-static void stamp_writes(struct rocks_txn *t, sheaf_position position)
+struct stamping {
+    struct eng_conflicts *conflicts;
+    sheaf_position position;
+};
+
+static void stamp_deleted(void *ctx, const char *key, size_t n)
 {
-    uint8_t room[SHEAF_PLACE_BYTES + SHEAF_STAMP_BYTES];
-    struct eng_write w;
-    for (size_t at = 0; eng_writes_next(&t->writes, &at, &w);) {
-        if (w.kind == ENG_WRITE_DEL_RANGE) continue;
-        span key = w.kind == ENG_WRITE_APPEND ? append_key(room, &w, position) : w.key;
-        eng_conflicts_stamp(&t->engine->conflicts, key, position);
-    }
+    const struct stamping *s = ctx;
+    eng_conflicts_stamp(s->conflicts, SPAN(key, n), s->position);
+}
+
+static void pass_put(void *ctx, const char *key, size_t key_n, const char *value, size_t value_n)
+{
+    (void)ctx, (void)key, (void)key_n, (void)value, (void)value_n;
+}
+
+/* Only once RocksDB has the batch: a stamp above the newest position would turn away every reader
+ * of its stripe until some other transaction commits. What del_ranges found is in the batch, as
+ * deletes. */
+static void stamp(struct rocks_txn *t, sheaf_position position)
+{
+    struct stamping s = {&t->engine->conflicts, position};
+    eng_writes_stamp(&t->writes, s.conflicts, position);
+    if (t->has_del_range) rocksdb_writebatch_iterate(t->batch, &s, pass_put, stamp_deleted);
+    if (t->ends_drop) eng_conflicts_stamp_all(s.conflicts, position);
 }
 
 /* A log full enough is synced, and only then RocksDB may begin the next one. If RocksDB did this by
@@ -139,16 +138,14 @@ static void stamp_writes(struct rocks_txn *t, sheaf_position position)
  * failure is told to the next one. */
 static void end_log(struct rocks *e)
 {
-    char *message = NULL;
-    if (!e->plant_skip_sync) rocksdb_flush_wal(e->db, 1, &message);
-    if (!message) {
-        rocks_raise_durable(e, atomic_load_explicit(&e->written, memory_order_relaxed));
-        rocksdb_flushoptions_t *how = rocksdb_flushoptions_create();
-        rocksdb_flushoptions_set_wait(how, 0);
-        rocksdb_flush(e->db, how, &message);
-        rocksdb_flushoptions_destroy(how);
-    }
     e->log_bytes = 0;
+    if (rocks_sync_log(e) != SHEAF_OK) return;
+    rocks_raise_durable(e, atomic_load_explicit(&e->written, memory_order_relaxed));
+    char *message = NULL;
+    rocksdb_flushoptions_t *how = rocksdb_flushoptions_create();
+    rocksdb_flushoptions_set_wait(how, 0);
+    rocksdb_flush(e->db, how, &message);
+    rocksdb_flushoptions_destroy(how);
     if (!message) return;
     rocksdb_free(message);
     rocks_poison(e);
@@ -178,7 +175,7 @@ static sheaf_rc write_batch(struct rocks_txn *t, sheaf_position position, sheaf_
         return SHEAF_UNKNOWN_OUTCOME;
     }
     assert(position <= rocksdb_get_latest_sequence_number(e->db));
-    stamp_writes(t, position);
+    stamp(t, position);
     atomic_store_explicit(&e->written, position, memory_order_release);
     atomic_fetch_add_explicit(&e->commits, 1, memory_order_relaxed);
     e->log_bytes += batch_bytes(t->batch);

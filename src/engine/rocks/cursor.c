@@ -1,8 +1,7 @@
 /* Turns a range inside one P, or a segment of a space, into a bounded RocksDB iterator.
  *
  *     range:  [ P lo , P hi )  or  [ P lo , P + 1 )
- *     walk:   [ space, i * 2^64 / n ... , space, (i + 1) * 2^64 / n ... )  on the first 8 bytes of
- *             the hash; the last segment ends where the next space begins
+ *     walk:   [ P where the segment begins , P where the next one does )
  *
  * Know before editing: the bounds are borrowed by the iterator for as long as it lives, so they lie
  * in the cursor. A cursor moves at the beginning of next, because the caller still reads the row
@@ -119,16 +118,6 @@ sheaf_rc rocks_range(sheaf_txn *base, const struct sheaf_range *range, sheaf_cur
     return SHEAF_OK;
 }
 
-/* Space and the first half of the hash where segment i of n begins. */
-static size_t segment_start(uint8_t *out, uint64_t space, uint32_t i, uint32_t n)
-{
-    assert(i < n);
-    uint64_t hash = (uint64_t)(((unsigned __int128)i << 64) / n);
-    for (int k = 0; k < 8; k++) out[k] = (uint8_t)(space >> (56 - 8 * k));
-    for (int k = 0; k < 8; k++) out[8 + k] = (uint8_t)(hash >> (56 - 8 * k));
-    return 16;
-}
-
 /* Behind a key that was returned: the key and a zero byte. */
 static void resume(struct rocks_cursor *c, const sheaf_engine_key *after)
 {
@@ -146,17 +135,13 @@ sheaf_rc rocks_walk(sheaf_txn *base, const struct sheaf_walk *walk, sheaf_cursor
 {
     const struct rocks_txn *t = rocks_txn_of(base);
     *cursor_out = NULL;
-    uint32_t n = walk->n_segments ? walk->n_segments : 1;
-    if (walk->segment >= n)
-        return err_set(err, SHEAF_VALIDATION, "there is no segment %u of %u", walk->segment, n);
+    struct eng_segment segment;
+    TRY(eng_segment(walk, &segment, err));
     struct rocks_cursor *c = take_cursor(t->engine, err);
     if (!c) return SHEAF_NOMEM;
     c->is_reverse = false;
-    c->lower_n = segment_start(c->lower, walk->space, walk->segment, n);
-    if (walk->segment + 1 < n)
-        c->upper_n = segment_start(c->upper, walk->space, walk->segment + 1, n);
-    else
-        c->upper_n = rocks_after_prefix(c->upper, c->lower, 8);
+    c->lower_n = rocks_bound(c->lower, &segment.lo, SPAN_NONE);
+    c->upper_n = segment.has_end ? rocks_bound(c->upper, &segment.end, SPAN_NONE) : 0;
     if (walk->after) resume(c, walk->after);
     start(c, t, walk->max_rows, walk->max_bytes);
     *cursor_out = &c->base;

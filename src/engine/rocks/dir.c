@@ -69,6 +69,7 @@ static sheaf_rc sync_parent(const char *path, sheaf_error *err)
 
 sheaf_rc rocks_dir_make(const char *path, sheaf_error *err)
 {
+    assert(path && *path);
     if (mkdir(path, 0700) != 0) return fail_errno(err, "create", path);
     return sync_parent(path, err);
 }
@@ -163,23 +164,29 @@ static sheaf_rc judge_format(const char *path, const char *text, sheaf_error *er
     return SHEAF_OK;
 }
 
-/* *has_format_out says whether there is a FORMAT; SHEAF_OK means: ours, or free to become ours. */
+/* One look. *has_format_out says whether there is a FORMAT. */
+static sheaf_rc look_at(const char *path, const char *file, bool *has_format_out, sheaf_error *err)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    *has_format_out = fd >= 0;
+    if (fd < 0) return errno == ENOENT ? check_empty(path, err) : fail_errno(err, "open", file);
+    char text[256] = "";
+    ssize_t n = read(fd, text, sizeof text - 1);
+    sheaf_rc rc = n < 0 ? fail_errno(err, "read", file) : judge_format(path, text, err);
+    close(fd);
+    return rc;
+}
+
+/* SHEAF_OK means: ours, or free to become ours. */
 static sheaf_rc check_directory(const char *path, bool *has_format_out, sheaf_error *err)
 {
     *has_format_out = false;
     char *file = rocks_dir_join(path, "FORMAT");
     if (!file) return err_nomem(err);
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
-    sheaf_rc rc;
-    if (fd < 0) {
-        rc = errno == ENOENT ? check_empty(path, err) : fail_errno(err, "open", file);
-    } else {
-        char text[256] = "";
-        ssize_t n = read(fd, text, sizeof text - 1);
-        rc = n < 0 ? fail_errno(err, "read", file) : judge_format(path, text, err);
-        *has_format_out = rc == SHEAF_OK;
-        close(fd);
-    }
+    sheaf_rc rc = look_at(path, file, has_format_out, err);
+    /* Another process was creating it just then: what is there is its own, FORMAT came first. */
+    if (rc == SHEAF_VALIDATION && !*has_format_out && access(file, F_OK) == 0)
+        rc = look_at(path, file, has_format_out, err);
     mem_free(file);
     return rc;
 }
@@ -323,7 +330,9 @@ static sheaf_rc find_directory(const char *path, bool must_exist, sheaf_error *e
     if (stat(path, &st) != 0) {
         if (errno != ENOENT) return fail_errno(err, "open", path);
         if (must_exist) return err_set(err, SHEAF_VALIDATION, "%s does not exist", path);
-        return rocks_dir_make(path, err);
+        if (mkdir(path, 0700) == 0) return sync_parent(path, err);
+        /* When another process was faster, its directory is judged like any other. */
+        if (errno != EEXIST || stat(path, &st) != 0) return fail_errno(err, "create", path);
     }
     if (!S_ISDIR(st.st_mode)) return err_set(err, SHEAF_VALIDATION, "%s is not a directory", path);
     TRY(check_directory(path, &has_format, err));

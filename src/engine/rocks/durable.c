@@ -30,6 +30,12 @@ void rocks_sync_deinit(struct rocks_sync *s)
     pthread_mutex_destroy(&s->mutex);
 }
 
+void rocks_plant_skip_sync(sheaf_engine *e)
+{
+    assert(e->ops == &rocks_ops);
+    rocks_of(e)->skips_sync = true;
+}
+
 sheaf_position rocks_visible(sheaf_engine *base)
 {
     return atomic_load_explicit(&rocks_of(base)->visible, memory_order_acquire);
@@ -62,6 +68,19 @@ void rocks_raise_durable(struct rocks *e, sheaf_position position)
                                                   memory_order_relaxed)) {}
 }
 
+sheaf_rc rocks_sync_log(struct rocks *e)
+{
+    char *message = NULL;
+    if (!e->skips_sync) rocksdb_flush_wal(e->db, 1, &message);
+    if (message) {
+        rocksdb_free(message);
+        rocks_poison(e);
+        return SHEAF_IO;
+    }
+    atomic_fetch_add_explicit(&e->sync.count, 1, memory_order_relaxed);
+    return SHEAF_OK;
+}
+
 /* One fsync, outside every lock. */
 static void flush(struct rocks *e)
 {
@@ -72,15 +91,8 @@ static void flush(struct rocks *e)
     if (is_poisoned(e)) return;
 
     assert(upto <= sequence && upto <= atomic_load(&e->visible));
-    char *message = NULL;
-    if (!e->plant_skip_sync) rocksdb_flush_wal(e->db, 1, &message);
-    if (message) {
-        rocksdb_free(message);
-        rocks_poison(e);
-        return;
-    }
-    atomic_fetch_add_explicit(&e->sync.count, 1, memory_order_relaxed);
-    if (!e->plant_skip_sync) rocks_dir_promise(&e->dir, sequence);
+    if (rocks_sync_log(e) != SHEAF_OK) return;
+    if (!e->skips_sync) rocks_dir_promise(&e->dir, sequence);
     rocks_raise_durable(e, upto);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/rocks/merge.h"
 
 #include "base/mem.h"
+#include "engine/keys.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -21,23 +22,13 @@ static _Thread_local uint8_t scratch[SCRATCH_BYTES];
 
 static int is_vector(size_t n) { return n > 0 && n % 8 == 0; }
 
-static uint64_t load(const void *p)
-{
-    const uint8_t *b = p;
-    uint64_t v = 0;
-    for (int i = 7; i >= 0; i--) v = v << 8 | b[i];
-    return v;
-}
-
-static void store(uint8_t *b, uint64_t v)
-{
-    for (int i = 0; i < 8; i++) b[i] = (uint8_t)(v >> (8 * i));
-}
-
 static void add_into(uint8_t *sum, const char *p, size_t n)
 {
     assert(is_vector(n));
-    for (size_t i = 0; i < n; i += 8) store(sum + i, load(sum + i) + load(p + i));
+    for (size_t i = 0; i < n / 8; i++) {
+        uint64_t total = (uint64_t)eng_number_get(sum, i) + (uint64_t)eng_number_get(p, i);
+        eng_number_set(sum, i, (int64_t)total);
+    }
 }
 
 static size_t longest(const size_t *lengths, int n)

@@ -83,7 +83,6 @@ static sheaf_rc open_db(struct rocks *e, const struct sheaf_rocks_options *o, sh
     atomic_init(&e->visible, at);
     atomic_init(&e->written, at);
     atomic_init(&e->durable, at);
-    e->plant_skip_sync = o->plant_skip_sync;
     e->log_limit = rocks_log_limit(o);
     return SHEAF_OK;
 }
@@ -128,6 +127,7 @@ sheaf_rc sheaf_engine_open_rocks(const char *directory, const struct sheaf_rocks
     *engine_out = NULL;
     const struct sheaf_rocks_options usual = {0};
     const struct sheaf_rocks_options *o = options ? options : &usual;
+    TRY(rocks_options_check(o, err));
     struct rocks *e = new_engine();
     if (!e) return err_nomem(err);
     sheaf_rc rc;

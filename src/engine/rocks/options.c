@@ -15,7 +15,7 @@
 #include "engine/rocks/rocks.h"
 
 #include <assert.h>
-#include <limits.h>
+#include <inttypes.h>
 
 enum {
     RECOVER_POINT_IN_TIME = 2, /* rocksdb/options.h, WALRecoveryMode */
@@ -26,6 +26,27 @@ enum {
      * about a fifth more. */
     MAX_SUCCESSIVE_MERGES = 16,
 };
+
+/* RocksDB clips a write buffer at 64 GiB, and ours is made a little more than twice what is asked;
+ * beyond it RocksDB would begin logs by itself. The rest is out of reach of any machine. */
+#define WRITE_BUFFER_MAX (UINT64_C(16) << 30)
+#define CACHE_MAX (UINT64_C(1) << 44)
+#define OPEN_FILES_MAX 1000000u
+
+static sheaf_rc check_most(const char *name, uint64_t value, uint64_t most, sheaf_error *err)
+{
+    if (value <= most) return SHEAF_OK;
+    return err_validation(err, "%s is %" PRIu64 ", more than %" PRIu64, name, value, most);
+}
+
+sheaf_rc rocks_options_check(const struct sheaf_rocks_options *o, sheaf_error *err)
+{
+    uint64_t row_cache = o->row_cache_bytes == UINT64_MAX ? 0 : o->row_cache_bytes;
+    TRY(check_most("block_cache_bytes", o->block_cache_bytes, CACHE_MAX, err));
+    TRY(check_most("row_cache_bytes", row_cache, CACHE_MAX, err));
+    TRY(check_most("write_buffer_bytes", o->write_buffer_bytes, WRITE_BUFFER_MAX, err));
+    return check_most("max_open_files", o->max_open_files, OPEN_FILES_MAX, err);
+}
 
 static uint64_t or_default(uint64_t value, uint64_t usual) { return value ? value : usual; }
 
@@ -58,6 +79,7 @@ static void set_caches(struct rocks_handles *h, const struct sheaf_rocks_options
 
 static void set_writes(rocksdb_options_t *to, const struct sheaf_rocks_options *o)
 {
+    assert(o->write_buffer_bytes <= WRITE_BUFFER_MAX);
     /* Never reached: commit.c ends a log, and its memtable with it, before RocksDB would. */
     rocksdb_options_set_write_buffer_size(to, 2 * rocks_log_limit(o) + (4u << 20));
     rocksdb_options_set_max_total_wal_size(to, UINT64_MAX);
@@ -75,8 +97,8 @@ static void set_writes(rocksdb_options_t *to, const struct sheaf_rocks_options *
 
 static void set_files(rocksdb_options_t *to, const struct sheaf_rocks_options *o)
 {
-    uint64_t files = or_default(o->max_open_files, 1024);
-    rocksdb_options_set_max_open_files(to, files < INT_MAX ? (int)files : INT_MAX);
+    assert(o->max_open_files <= OPEN_FILES_MAX);
+    rocksdb_options_set_max_open_files(to, (int)or_default(o->max_open_files, 1024));
     rocksdb_options_set_compression(to,
                                     o->use_lz4 ? rocksdb_lz4_compression : rocksdb_no_compression);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(to, 1);

@@ -79,6 +79,7 @@ struct rocks_txn {
     struct rocks_txn *next_free;
     enum sheaf_txn_mode mode;
     bool has_del_range;
+    bool ends_drop; /* whoever has read anything before it conflicts */
     struct eng_writes writes;
     struct eng_reads reads;
     rocksdb_writebatch_t *batch;      /* NULL until the first commit */
@@ -97,7 +98,7 @@ struct rocks {
     struct rocks_handles h;
     struct rocks_dir dir;
     struct rocks_merge merge;
-    bool plant_skip_sync;
+    bool skips_sync; /* planted */
     atomic_bool is_poisoned;
 
     pthread_mutex_t commit_mutex;
@@ -121,7 +122,9 @@ static inline struct rocks *rocks_of(sheaf_engine *e) { return (struct rocks *)e
 
 extern const struct sheaf_engine_ops rocks_ops;
 
-/* options.c. Returns false when memory is out; either way rocks_handles_deinit cleans up. */
+/* options.c. SHEAF_VALIDATION names the option that is out of its bounds. */
+SHEAF_NODISCARD sheaf_rc rocks_options_check(const struct sheaf_rocks_options *o, sheaf_error *err);
+/* Returns false when memory is out; either way rocks_handles_deinit cleans up. */
 bool rocks_handles_init(struct rocks_handles *h, const struct sheaf_rocks_options *o,
                         struct rocks_merge *merge);
 void rocks_handles_deinit(struct rocks_handles *h);
@@ -137,7 +140,9 @@ static inline sheaf_rc rocks_check(const struct rocks *e, sheaf_error *err)
     if (!atomic_load_explicit(&e->is_poisoned, memory_order_acquire)) return SHEAF_OK;
     return rocks_refuse_poisoned(err);
 }
-/* Nothing is written, read or promised through this handle any more. Wakes who waits. */
+/* From here on begin, read, commit and sync are refused; transactions that are open may still read.
+ * Who waits for a position learns it when the flush under way has ended, or tries one and learns
+ * it. */
 void rocks_poison(struct rocks *e);
 
 /* txn.c */
@@ -180,6 +185,10 @@ void rocks_sync_init(struct rocks_sync *s);
 /* Settles every waiter and stops the thread; the database is still open. */
 void rocks_sync_stop(struct rocks *e);
 void rocks_sync_deinit(struct rocks_sync *s);
+/* For the crash tests, right after opening: a planted bug, durability claimed without an fsync. */
+void rocks_plant_skip_sync(sheaf_engine *e);
+/* Syncs RocksDB's log; SHEAF_IO: the handle is poisoned. */
+SHEAF_NODISCARD sheaf_rc rocks_sync_log(struct rocks *e);
 /* Commits up to `position` have been synced. */
 void rocks_raise_durable(struct rocks *e, sheaf_position position);
 sheaf_position rocks_visible(sheaf_engine *e);

@@ -157,7 +157,7 @@ void rocks_txn_end(struct rocks_txn *t)
     t->n_pins = 0;
     if (t->moment) end_moment(t);
     if (t->reads.has_begun) eng_reads_deinit(&t->reads);
-    t->has_del_range = false;
+    t->has_del_range = t->ends_drop = false;
     shrink(t);
     give_txn(t->engine, t);
 }
@@ -166,19 +166,14 @@ void rocks_rollback(sheaf_txn *base) { rocks_txn_end(rocks_txn_of(base)); }
 
 /* ---- reads ---- */
 
-static sheaf_rc check_key(const sheaf_engine_key *key, sheaf_error *err)
-{
-    if (key->s.n <= ROCKS_S_MAX) return SHEAF_OK;
-    return err_set(err, SHEAF_TOO_LARGE,
-                   "the key has %zu bytes, more than the engine's max_key of %d",
-                   key->s.n + SHEAF_PLACE_BYTES, (int)ROCKS_KEY_MAX);
-}
+/* Nothing can be stored under a longer one. */
+static bool can_exist(const sheaf_engine_key *key) { return key->s.n <= ROCKS_S_MAX; }
 
 static rocksdb_pinnableslice_t *get_pinned(struct rocks *e, const rocksdb_readoptions_t *how,
                                            const sheaf_engine_key *key, char **message_out)
 {
     uint8_t bytes[ROCKS_KEY_MAX];
-    assert(key->s.n <= ROCKS_S_MAX && how);
+    assert(can_exist(key) && how);
     size_t n = rocks_key(bytes, key);
     return rocksdb_get_pinned(e->db, how, (const char *)bytes, n, message_out);
 }
@@ -217,12 +212,12 @@ static sheaf_rc protect(struct rocks_txn *t, const sheaf_engine_key *key, sheaf_
 static sheaf_rc get_one(struct rocks_txn *t, const sheaf_engine_key *key, span *value_out,
                         sheaf_error *err)
 {
-    TRY(check_key(key, err));
     const rocksdb_readoptions_t *how = t->at_moment;
     if (t->mode == SHEAF_TXN_RW) {
         TRY(protect(t, key, err));
         how = t->engine->h.latest;
     }
+    if (!can_exist(key)) return SHEAF_OK;
     char *message = NULL;
     rocksdb_pinnableslice_t *pin = get_pinned(t->engine, how, key, &message);
     if (message) return rocks_fail(err, message, "cannot read");
@@ -246,7 +241,6 @@ sheaf_rc rocks_get(sheaf_txn *base, size_t n, const sheaf_engine_key keys[], spa
 sheaf_rc rocks_guard(sheaf_txn *base, const sheaf_engine_key *key, sheaf_error *err)
 {
     struct rocks_txn *t = rocks_txn_of(base);
-    TRY(check_key(key, err));
     return t->mode == SHEAF_TXN_RW ? protect(t, key, err) : SHEAF_OK;
 }
 
@@ -258,7 +252,7 @@ sheaf_rc rocks_read(sheaf_engine *base, const sheaf_engine_key *key, span *value
     *value_out = SPAN_NONE;
     *pin_out = NULL;
     TRY(rocks_check(e, err));
-    TRY(check_key(key, err));
+    if (!can_exist(key)) return SHEAF_OK;
     char *message = NULL;
     rocksdb_pinnableslice_t *pin = get_pinned(e, e->h.latest, key, &message);
     if (message) return rocks_fail(err, message, "cannot read");

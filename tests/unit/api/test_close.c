@@ -1,5 +1,5 @@
-/* api: sheaf_close while a call is under way. The call is held inside the injected clock, so that it is
- * certainly under way when closing begins. */
+/* api: sheaf_close while a call is under way. The call is held inside the injected clock, so that
+ * it is certainly under way when closing begins. */
 #include "support/support.h"
 
 #include <pthread.h>

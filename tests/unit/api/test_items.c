@@ -1,4 +1,5 @@
-/* api: item literals, built items and what the getters say of them. Nothing here needs a database. */
+/* api: item literals, built items and what the getters say of them. Nothing here needs a database.
+ */
 #include "support/support.h"
 
 #include "api/api.h"

@@ -1,5 +1,5 @@
-/* TTL: which items expire and when, what a deletion leaves behind, and what comes between. The clock
- * stands still unless a test moves it. */
+/* TTL: which items expire and when, what a deletion leaves behind, and what comes between. The
+ * clock stands still unless a test moves it. */
 #include "support/core_support.h"
 
 #include "base/mem.h"

@@ -234,6 +234,49 @@ static void test_run__replays_an_unknown_outcome_that_was_lost(void **state)
     assert_int_equal(count_of(w), 1);
 }
 
+/* "Certainly not committed" would be a lie: the unknown attempt may still land. */
+static void test_run__stays_unknown_when_attempts_are_used_up_after_an_unknown_one(void **state)
+{
+    struct world *w = *state;
+    sheaf_error err;
+    static const sheaf_rc plans[][3] = {
+        {SHEAF_UNKNOWN_OUTCOME, SHEAF_UNKNOWN_OUTCOME, SHEAF_UNKNOWN_OUTCOME},
+        {SHEAF_UNKNOWN_OUTCOME, SHEAF_CONFLICT, SHEAF_CONFLICT},
+        {SHEAF_CONFLICT, SHEAF_CONFLICT, SHEAF_UNKNOWN_OUTCOME},
+        {SHEAF_UNKNOWN_OUTCOME, SHEAF_CONFLICT, SHEAF_IO},
+    };
+    w->options.max_attempts = 3;
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        g.n_commits = 0;
+        memcpy(g.plan, plans[i], sizeof plans[i]);
+        assert_rc(run(w, &err), SHEAF_UNKNOWN_OUTCOME);
+        assert_int_equal(err.rc, SHEAF_UNKNOWN_OUTCOME);
+        assert_int_equal(w->result.attempts, 3);
+        assert_int_equal(w->result.position, 0);
+    }
+}
+
+static sheaf_rc fail_when_replayed(void *ctx, sheaf_txn *t, sheaf_error *err)
+{
+    struct body *b = ctx;
+    if (b->calls > 0) b->answer = SHEAF_CONDITIONAL_CHECK_FAILED;
+    return add_one(ctx, t, err);
+}
+
+static void test_run__stays_unknown_when_the_body_fails_after_an_unknown_attempt(void **state)
+{
+    struct world *w = *state;
+    sheaf_error err;
+    g.plan[0] = SHEAF_UNKNOWN_OUTCOME;
+    g.lands_late[0] = true;
+    assert_rc(sheaf_engine_run(w->e, fail_when_replayed, &w->body, &w->options, NULL, &err),
+              SHEAF_UNKNOWN_OUTCOME);
+    assert_int_equal(w->body.calls, 2);
+    assert_non_null(strstr(err.message, "ConditionalCheckFailedException"));
+    land(); /* what the caller was told is true: it could, and did */
+    assert_int_equal(count_of(w), 1);
+}
+
 static void test_run__returns_an_unknown_outcome_without_a_token(void **state)
 {
     struct world *w = *state;
@@ -432,6 +475,8 @@ int main(void)
         CASE(test_run__returns_other_failures_of_commit),
         CASE(test_run__settles_an_unknown_outcome_by_the_token),
         CASE(test_run__replays_an_unknown_outcome_that_was_lost),
+        CASE(test_run__stays_unknown_when_attempts_are_used_up_after_an_unknown_one),
+        CASE(test_run__stays_unknown_when_the_body_fails_after_an_unknown_attempt),
         CASE(test_run__returns_an_unknown_outcome_without_a_token),
         CASE(test_run__keeps_asking_for_the_token_for_a_while),
         CASE(test_run__takes_effect_once_when_a_commit_lands_late),
