@@ -1,11 +1,11 @@
-/* tests/model/crash.c: kills writers of whole operations and cuts the power under them, and checks
- * after each time that every acknowledged operation is there with its index entries, stream
- * records, statistics and token, and that none is half there.
+/* tests/model/crash.c: kills writers of whole operations and cuts the power under them, and
+ * checks after each time that every acknowledged operation is there with its index entries,
+ * stream records, statistics and token, and that none is half there.
  *
  *      model_crash <kill | powercut> [--cycles N] [--seed N] [--plant NAME]
  *
- * The processes, the shim and the model of the disk are those of tests/crash; what is written and
- * what is expected is here (job.h, crash_check.h). With --plant the run passes only when the
+ * The processes, the shim and the model of the disk are those of tests/crash; what is written
+ * and what is expected is here (job.h, crash_check.h). With --plant the run passes only when the
  * planted bug is found. Ends with "N passed, M failed".
  */
 #include "base/clock.h"

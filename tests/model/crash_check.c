@@ -1,7 +1,7 @@
 /* Turns acknowledgements into oracles, and a directory into a verdict.
  *
- * Know before editing: a lane's jobs are drawn into its world's arena, which each drawing empties;
- * a job is used up before the next is drawn. */
+ * Know before editing: a lane's jobs are drawn into its world's arena, which each drawing
+ * empties; a job is used up before the next is drawn. */
 #include "model/crash_check.h"
 
 #include <inttypes.h>

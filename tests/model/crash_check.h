@@ -17,8 +17,8 @@ struct ledger {
 };
 void ledger_begin(struct ledger *l, uint64_t seed);
 void ledger_end(struct ledger *l);
-/* false: the message cannot be true: an answer that the oracle does not know; the reason in `why`.
- */
+/* false: the message cannot be true: an answer that the oracle does not know; the reason in
+ * `why`. */
 bool ledger_take(struct ledger *l, const struct job_message *m, char why[512]);
 
 /* Opens the directory and compares everything; takes over jobs that were under way and are there.

@@ -1,7 +1,7 @@
 /* tests/model/crash_writer.c: the process that is killed. Each lane does its jobs through the
  * public API and tells the driver over descriptor 3 what it was answered.
  *
- *      model_crash_writer <directory> <seed> <lane seed> <jobs, 0 = endless> <plant> <next of lane 0> …
+ *      model_crash_writer <directory> <seed> <lane seed> <jobs, 0 = endless> <plant> <next> …
  */
 #include "api/api.h"
 #include "base/mem.h"

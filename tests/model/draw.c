@@ -1,6 +1,6 @@
-/* Turns random numbers into values, keys and items. Know before editing: what is drawn may depend
- * on the random numbers and the schema only, never on the state of the database, so that an
- * operation stays the same when others around it are taken away. */
+/* Turns random numbers into values, keys and items. Know before editing: what is drawn may
+ * depend on the random numbers and the schema only, never on the state of the database, so that
+ * an operation stays the same when others around it are taken away. */
 #include "model/grammar.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* tests/model/grammar.h: conditions and updates from a small grammar, with their own meaning.
  *
  * Each is a tree that can be made at random, written as an expression with placeholders, and
- * applied to plain trees here. What it means is written down twice: in src/expr, and here from the
- * documentation. */
+ * applied to plain trees here. What it means is written down twice: in src/expr, and here from
+ * the documentation. */
 #ifndef MODEL_GRAMMAR_H
 #define MODEL_GRAMMAR_H
 

@@ -1,10 +1,10 @@
 /* tests/model/job.h: what the writers of the crash tests do, and how driver and writer know the
  * same of it.
  *
- * A writer has a few lanes, each a thread with partition keys of its own. A lane does its jobs one
- * after the other, and the n-th job of a lane is always the same request; so after a crash the
- * items of a lane must be what its acknowledged jobs leave, or those and the one that was under
- * way. */
+ * A writer has a few lanes, each a thread with partition keys of its own. A lane does its jobs
+ * one after the other, and the n-th job of a lane is always the same request; so after a crash
+ * the items of a lane must be what its acknowledged jobs leave, or those and the one that was
+ * under way. */
 #ifndef MODEL_JOB_H
 #define MODEL_JOB_H
 

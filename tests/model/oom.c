@@ -2,12 +2,12 @@
  *
  *      model_oom <mem | rocks>
  *
- * Each operation is run on a fresh database with its first allocation failing, then its second, and
- * so on until it asks for no more; once with that one failing, once with all from there on. A call
- * that fails says so and has done nothing: the database is what it was, verifies, and takes the
- * same call afterwards, with the same end as if nothing had happened. When memory runs out only
- * while the answer is made, after the commit, everything is done instead; nothing is ever half
- * done. Leaks are for the leak checker.
+ * Each operation is run on a fresh database with its first allocation failing, then its second,
+ * and so on until it asks for no more; once with that one failing, once with all from there on.
+ * A call that fails says so and has done nothing: the database is what it was, verifies, and
+ * takes the same call afterwards, with the same end as if nothing had happened. When memory runs
+ * out only while the answer is made, after the commit, everything is done instead; nothing is
+ * ever half done. Leaks are for the leak checker.
  */
 #include "base/mem.h"
 #include "model/tree.h"

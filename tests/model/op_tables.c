@@ -145,6 +145,7 @@ static void change_stream(struct world *w, struct model_table *t)
                     unless_missing(t, is_on == t->is_streaming ? SHEAF_VALIDATION : SHEAF_OK));
     if (rc != SHEAF_OK) return;
     t->is_streaming = is_on;
+    t->stream_off_us = w->now_us;
     if (!is_on) return;
     t->view = view;
     model_clear_log(t);
@@ -250,7 +251,7 @@ void op_clock(struct world *w)
 {
     int64_t seconds = (int64_t)rng_below(&w->rng, 30);
     if (world_one_in(w, 30)) seconds = 700;        /* tokens end */
-    if (world_one_in(w, 300)) seconds = 15 * 3600; /* and, in two steps, stream records */
+    if (world_one_in(w, 120)) seconds = 15 * 3600; /* and, in two steps, stream records */
     w->now_us += seconds * 1000000 + (int64_t)rng_below(&w->rng, 1000000);
     world_say(w, "%llds pass\n", (long long)seconds);
 }
@@ -458,35 +459,72 @@ static void take_records(struct world *w, const struct model_table *t, const she
     }
 }
 
+/* The records of one page behind a new iterator. The caller frees it. */
+static sheaf_result *read_from(struct world *w, const struct sheaf_get_shard_iterator *q,
+                               uint32_t limit)
+{
+    sheaf_result *it, *r;
+    w->n_calls += 2;
+    world_expect_rc(w, "GetShardIterator", sheaf_get_shard_iterator(w->db, q, &it),
+                    RC_BIT(SHEAF_OK));
+    sheaf_rc rc = sheaf_get_records(
+        w->db,
+        &(struct sheaf_get_records){
+            .shard_iterator = sheaf_result_iterator(it), .limit = limit, .error = &w->err},
+        &r);
+    world_expect_rc(w, "GetRecords", rc, RC_BIT(SHEAF_OK));
+    sheaf_result_free(it);
+    return r;
+}
+
+/* AT and AFTER the sequence number of the n-th record of a page, and behind the LATEST. */
+static void check_places(struct world *w, struct sheaf_get_shard_iterator q,
+                         const sheaf_result *page)
+{
+    size_t n = sheaf_result_record_count(page), i = n ? (size_t)rng_below(&w->rng, n) : 0;
+    sheaf_result *r;
+    for (int after = 0; after < 2 && n; after++) {
+        q.type = after ? SHEAF_AFTER_SEQUENCE_NUMBER : SHEAF_AT_SEQUENCE_NUMBER;
+        q.sequence_number = sheaf_result_record(page, i)->sequence_number;
+        r = read_from(w, &q, 1);
+        const struct sheaf_stream_record *got = sheaf_result_record(r, 0);
+        const struct sheaf_stream_record *want =
+            sheaf_result_record(page, i + (size_t)after); /* NULL behind the page */
+        if (want && (!got || strcmp(got->sequence_number, want->sequence_number) != 0))
+            world_differs(w, "%s %s gives %s", after ? "AFTER" : "AT", q.sequence_number,
+                          got ? got->sequence_number : "nothing");
+        sheaf_result_free(r);
+    }
+    q.type = SHEAF_LATEST;
+    q.sequence_number = NULL;
+    r = read_from(w, &q, 0);
+    world_expect_number(w, "records behind LATEST", sheaf_result_record_count(r), 0);
+    sheaf_result_free(r);
+}
+
 static void read_shard(struct world *w, const struct model_table *t, const char *arn,
                        const char *shard, struct records *out)
 {
-    char last[64] = "", *iterator;
-    sheaf_result *r;
+    char last[64] = "";
     size_t n;
     uint32_t limit = world_one_in(w, 2) ? 0 : 1 + (uint32_t)rng_below(&w->rng, 1000);
-    world_expect_rc(
-        w, "GetShardIterator",
-        sheaf_get_shard_iterator(
-            w->db,
-            &(struct sheaf_get_shard_iterator){
-                .stream_arn = arn, .shard_id = shard, .type = SHEAF_TRIM_HORIZON, .error = &w->err},
-            &r),
-        RC_BIT(SHEAF_OK));
+    struct sheaf_get_shard_iterator q = {
+        .stream_arn = arn, .shard_id = shard, .type = SHEAF_TRIM_HORIZON, .error = &w->err};
+    sheaf_result *r = read_from(w, &q, limit), *next;
+    check_places(w, q, r);
+    take_records(w, t, r, last, out);
     do {
-        const char *next = sheaf_result_iterator(r);
-        iterator = next ? strdup(next) : NULL;
-        n = 0;
-        sheaf_result_free(r);
-        if (!iterator) return;
+        const char *iterator = sheaf_result_iterator(r);
+        if (!iterator) break;
         w->n_calls++;
         sheaf_rc rc =
             sheaf_get_records(w->db,
                               &(struct sheaf_get_records){
                                   .shard_iterator = iterator, .limit = limit, .error = &w->err},
-                              &r);
-        free(iterator);
+                              &next);
         world_expect_rc(w, "GetRecords", rc, RC_BIT(SHEAF_OK));
+        sheaf_result_free(r);
+        r = next;
         n = sheaf_result_record_count(r);
         take_records(w, t, r, last, out);
     } while (n);
@@ -544,6 +582,8 @@ void check_stream(struct world *w, struct model_table *t)
     struct records got = {0}, want = {0};
     sheaf_result *r;
     if (!t->exists || t->view == SHEAF_STREAM_NONE) return;
+    /* A stream that was switched off goes away with its last record. */
+    if (!t->is_streaming && t->stream_off_us <= w->now_us - RETENTION_US) return;
     sheaf_rc rc = sheaf_describe_table(w->db, &(struct sheaf_table_name){t->name, &w->err}, &r);
     world_expect_rc(w, "DescribeTable", rc, RC_BIT(SHEAF_OK));
     const char *arn = sheaf_result_table(r)->stream_arn;

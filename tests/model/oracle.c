@@ -1,40 +1,57 @@
-/* Turns changes into arrays of items and of log records. Know before editing: every look-up walks
- * the array, every count is counted anew; that is the point. */
+/* Turns changes into arrays of items and of log records. Know before editing: every look-up
+ * walks the array, every count is counted anew; that is the point. */
 #include "model/oracle.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
+#define S_(name_)                                                                                  \
+    {                                                                                              \
+        name_, SHEAF_S                                                                             \
+    }
+#define N_(name_)                                                                                  \
+    {                                                                                              \
+        name_, SHEAF_N                                                                             \
+    }
+#define B_(name_)                                                                                  \
+    {                                                                                              \
+        name_, SHEAF_B                                                                             \
+    }
 /* clang-format off */
+#define ALL SHEAF_PROJECT_ALL
+#define KEYS SHEAF_PROJECT_KEYS_ONLY
+#define SOME SHEAF_PROJECT_INCLUDE
 const struct schema schemas[N_SCHEMAS] = {
     /* A simple key, nothing else. */
-    {.hash = {"pk", SHEAF_S}},
+    {.hash = S_("pk")},
     /* Local indexes, and a global one on the same attribute. */
-    {.hash = {"pk", SHEAF_S}, .range = {"sk", SHEAF_S}, .n_indexes = 4, .stream = SHEAF_STREAM_NEW_AND_OLD_IMAGES,
-     .indexes = {{"local-keys", true, {{"pk", SHEAF_S}}, {{"l2", SHEAF_N}}, SHEAF_PROJECT_KEYS_ONLY, {0}},
-                 {"local-all", true, {{"pk", SHEAF_S}}, {{"l1", SHEAF_S}}, SHEAF_PROJECT_ALL, {0}},
-                 {"global-all", false, {{"l1", SHEAF_S}}, {{"l2", SHEAF_N}}, SHEAF_PROJECT_ALL, {0}},
-                 {"local-some", true, {{"pk", SHEAF_S}}, {{"g2", SHEAF_N}}, SHEAF_PROJECT_INCLUDE, {"a", "m", NULL}}}},
+    {.hash = S_("pk"), .range = S_("sk"), .n_indexes = 4,
+     .stream = SHEAF_STREAM_NEW_AND_OLD_IMAGES,
+     .indexes = {{"local-keys", true, {S_("pk")}, {N_("l2")}, KEYS, {0}},
+                 {"local-all", true, {S_("pk")}, {S_("l1")}, ALL, {0}},
+                 {"global-all", false, {S_("l1")}, {N_("l2")}, ALL, {0}},
+                 {"local-some", true, {S_("pk")}, {N_("g2")}, SOME, {"a", "m", NULL}}}},
     /* All projections; sparse; an index over the table's own keys turned around. */
-    {.hash = {"pk", SHEAF_S}, .range = {"sk", SHEAF_N}, .n_indexes = 4, .stream = SHEAF_STREAM_NEW_IMAGE, .has_ttl = true,
-     .indexes = {{"keys", false, {{"g1", SHEAF_S}}, {{"g2", SHEAF_N}}, SHEAF_PROJECT_KEYS_ONLY, {0}},
-                 {"some", false, {{"g2", SHEAF_N}}, {{"g1", SHEAF_S}}, SHEAF_PROJECT_INCLUDE, {"a", "n", "ss"}},
-                 {"all", false, {{"g3", SHEAF_B}}, {{0}}, SHEAF_PROJECT_ALL, {0}},
-                 {"turned", false, {{"sk", SHEAF_N}}, {{"pk", SHEAF_S}}, SHEAF_PROJECT_KEYS_ONLY, {0}}}},
+    {.hash = S_("pk"), .range = N_("sk"), .n_indexes = 4,
+     .stream = SHEAF_STREAM_NEW_IMAGE, .has_ttl = true,
+     .indexes = {{"keys", false, {S_("g1")}, {N_("g2")}, KEYS, {0}},
+                 {"some", false, {N_("g2")}, {S_("g1")}, SOME, {"a", "n", "ss"}},
+                 {"all", false, {B_("g3")}, {{0}}, ALL, {0}},
+                 {"turned", false, {N_("sk")}, {S_("pk")}, KEYS, {0}}}},
     /* Binary keys; indexes with several attributes. */
-    {.hash = {"pk", SHEAF_B}, .range = {"sk", SHEAF_B}, .n_indexes = 2, .stream = SHEAF_STREAM_KEYS_ONLY,
-     .indexes = {{"many", false, {{"g1", SHEAF_S}, {"g2", SHEAF_N}}, {{"l1", SHEAF_S}, {"l2", SHEAF_N}, {"g3", SHEAF_B}}, SHEAF_PROJECT_ALL, {0}},
-                 {"many-keys", false, {{"g3", SHEAF_B}, {"l1", SHEAF_S}}, {{"g2", SHEAF_N}, {"sk", SHEAF_B}}, SHEAF_PROJECT_KEYS_ONLY, {0}}}},
+    {.hash = B_("pk"), .range = B_("sk"), .n_indexes = 2, .stream = SHEAF_STREAM_KEYS_ONLY,
+     .indexes = {{"many", false, {S_("g1"), N_("g2")}, {S_("l1"), N_("l2"), B_("g3")}, ALL, {0}},
+                 {"many-keys", false, {B_("g3"), S_("l1")}, {N_("g2"), B_("sk")}, KEYS, {0}}}},
     /* A number as the only key; an index without a sort key. */
-    {.hash = {"pk", SHEAF_N}, .n_indexes = 1, .stream = SHEAF_STREAM_OLD_IMAGE, .has_ttl = true,
-     .indexes = {{"by-g1", false, {{"g1", SHEAF_S}}, {{0}}, SHEAF_PROJECT_INCLUDE, {"b", NULL}}}},
+    {.hash = N_("pk"), .n_indexes = 1, .stream = SHEAF_STREAM_OLD_IMAGE, .has_ttl = true,
+     .indexes = {{"by-g1", false, {S_("g1")}, {{0}}, SOME, {"b", NULL}}}},
     /* Numbers and binaries, a local index on binaries, a global one on the partition key. */
-    {.hash = {"pk", SHEAF_N}, .range = {"sk", SHEAF_B}, .n_indexes = 2,
-     .indexes = {{"local-b", true, {{"pk", SHEAF_N}}, {{"g3", SHEAF_B}}, SHEAF_PROJECT_ALL, {0}},
-                 {"again", false, {{"pk", SHEAF_N}}, {{"g2", SHEAF_N}}, SHEAF_PROJECT_KEYS_ONLY, {0}}}},
+    {.hash = N_("pk"), .range = B_("sk"), .n_indexes = 2,
+     .indexes = {{"local-b", true, {N_("pk")}, {B_("g3")}, ALL, {0}},
+                 {"again", false, {N_("pk")}, {N_("g2")}, KEYS, {0}}}},
 };
 const struct schema_index schema_late =
-    {"late", false, {{"x1", SHEAF_S}}, {{"x2", SHEAF_N}}, SHEAF_PROJECT_INCLUDE, {"b", "l", NULL}};
+    {"late", false, {S_("x1")}, {N_("x2")}, SOME, {"b", "l", NULL}};
 /* clang-format on */
 
 uint32_t schema_count(const struct schema_key keys[4])

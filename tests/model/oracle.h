@@ -59,7 +59,8 @@ struct model_table {
     size_t n, cap;
     enum sheaf_stream_view view; /* of the newest stream; NONE: it never had one */
     bool is_streaming;
-    struct logged *log; /* of the newest stream */
+    int64_t stream_off_us; /* when the newest stream was switched off */
+    struct logged *log;    /* of the newest stream */
     size_t n_log, cap_log;
 };
 

@@ -1,8 +1,8 @@
 /* tests/model/tree.h: values as small plain trees, the currency of the oracle.
  *
  * Nothing here knows how the library keeps values. Numbers are hundredths in an int64; names are
- * static strings; maps are sorted by name and sets by value, so that two equal trees have one text.
- */
+ * static strings; maps are sorted by name and sets by value, so that two equal trees have one
+ * text. */
 #ifndef MODEL_TREE_H
 #define MODEL_TREE_H
 

@@ -1,8 +1,8 @@
 /* tests/model/world.h: a database, its oracle, and the operations that are done to both.
  *
- * Every operation is one 64-bit seed: what it asks is drawn from that seed and the schemas alone,
- * so a sequence can be shortened by leaving seeds out. The first answer that differs from the
- * oracle's ends the run through world_differs, which does not return. */
+ * Every operation is one 64-bit seed: what it asks is drawn from that seed and the schemas
+ * alone, so a sequence can be shortened by leaving seeds out. The first answer that differs from
+ * the oracle's ends the run through world_differs, which does not return. */
 #ifndef MODEL_WORLD_H
 #define MODEL_WORLD_H
 
@@ -24,8 +24,7 @@ struct world {
     sheaf_db *db;
     const char *directory; /* NULL: in memory */
     bool is_relaxed;
-    bool
-        is_sharing; /* others write other partition keys to the same tables: theirs are not looked at */
+    bool is_sharing;    /* others write to the same tables, under other partition keys */
     struct arena arena; /* of one operation */
     struct rng rng;     /* of one operation */
     struct domain domain;
@@ -67,8 +66,8 @@ const char *world_text(struct world *w, const struct tree *t);
 struct model_table *world_table(struct world *w); /* a random one */
 bool world_one_in(struct world *w, uint64_t n);
 sheaf_rc world_reopen(struct world *w);
-/* Whether the item's partition key is one of the world's domain; true when it shares with nobody.
- */
+/* Whether the item's partition key is one of the world's domain; true when it shares with
+ * nobody. */
 bool world_owns(struct world *w, const struct model_table *t, const struct tree *item);
 
 void op_write(struct world *w);

@@ -32,8 +32,8 @@ struct judged {
 };
 
 void planned_draw(struct world *w, struct write *x, enum write_kind kind);
-/* Draws *n writes or fewer; most times each of another item. Returns whether two are of the same.
- */
+/* Draws *n writes or fewer; most times each of another item. Returns whether two are of the
+ * same. */
 bool planned_draw_many(struct world *w, struct write *all, uint32_t *n,
                        const enum write_kind *kinds, uint32_t n_kinds);
 void planned_say(struct world *w, const struct write *x);

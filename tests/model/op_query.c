@@ -1,239 +1,6 @@
-/* Reads: what a Query or Scan must return is filtered and sorted from the oracle's array. */
-#include "model/world.h"
-
-#include <stdlib.h>
-
-/* ---- single items ---- */
-
-/* Key, and now and then a projection that shows only parts. */
-struct get {
-    struct model_table *t;
-    struct tree key;
-    struct words words;
-    struct tree_path paths[3];
-    uint32_t n_paths;
-    const char *projection;
-    bool is_consistent;
-};
-
-static bool overlap(const struct tree_path *a, const struct tree_path *b)
-{
-    return strcmp(a->step[0].name, b->step[0].name) == 0;
-}
-
-static const char *draw_projection(struct world *w, struct words *words, struct tree_path *paths,
-                                   uint32_t *n)
-{
-    const char *text = NULL;
-    *n = 0;
-    for (uint64_t want = 1 + rng_below(&w->rng, 3); want; want--) {
-        struct tree_path p = draw_path(&w->draw);
-        bool is_apart = true;
-        for (uint32_t i = 0; i < *n; i++) is_apart &= !overlap(&paths[i], &p);
-        if (!is_apart) continue;
-        paths[(*n)++] = p;
-        const char *one = words_path(words, &p);
-        text = text ? words_printf(words, "%s, %s", text, one) : one;
-    }
-    return text;
-}
-
-static void draw_get(struct world *w, struct get *g)
-{
-    *g = (struct get){.t = world_table(w)};
-    words_init(&g->words, &w->arena);
-    g->key = draw_key(&w->draw, g->t->schema);
-    g->is_consistent = world_one_in(w, 2);
-    if (world_one_in(w, 4)) g->projection = draw_projection(w, &g->words, g->paths, &g->n_paths);
-    world_say(w, "get %s %s projection %s\n", g->t->name, world_text(w, &g->key),
-              g->projection ? g->projection : "none");
-}
-
-/* The errors that the request deserves, or the item. */
-static uint64_t judge_get(struct world *w, const struct get *g, const struct tree **item)
-{
-    const struct tree *hash = tree_find(&g->key, g->t->schema->hash.name);
-    uint64_t mask = 0;
-    *item = NULL;
-    if (!g->t->exists) mask |= RC_BIT(SHEAF_RESOURCE_NOT_FOUND);
-    if (hash->type != g->t->schema->hash.type) mask |= RC_BIT(SHEAF_VALIDATION);
-    if (mask) return mask;
-    struct stored *s = model_find(g->t, &g->key);
-    if (!s) return RC_BIT(SHEAF_OK);
-    struct tree *part = tree_room(&w->arena, sizeof *part);
-    *part = g->projection ? tree_project(&w->arena, &s->v, g->paths, g->n_paths) : s->v;
-    *item = part;
-    return RC_BIT(SHEAF_OK);
-}
-
-void op_get(struct world *w)
-{
-    struct get g;
-    const struct tree *want;
-    sheaf_result *r;
-    draw_get(w, &g);
-    uint64_t mask = judge_get(w, &g, &want);
-    w->n_calls++;
-    sheaf_rc rc =
-        sheaf_get_item(w->db,
-                       &(struct sheaf_get_item){.table = g.t->name,
-                                                .key = tree_to_item(&w->arena, &g.key),
-                                                .projection_expression = g.projection,
-                                                .expression_attribute_names = words_names(&g.words),
-                                                .consistent_read = g.is_consistent,
-                                                .error = &w->err},
-                       &r);
-    world_expect_rc(w, "GetItem", rc, mask);
-    if (rc == SHEAF_OK) world_expect_item(w, "GetItem", sheaf_result_item(r), want);
-    sheaf_result_free(r);
-}
-
-void op_transact_get(struct world *w)
-{
-    enum { MAX = 10 };
-    struct get *all = tree_room(&w->arena, MAX * sizeof *all);
-    struct sheaf_transact_get gets[MAX];
-    const struct tree *want[MAX];
-    uint64_t refusals = 0;
-    bool has_twins = false;
-    size_t n = 1 + rng_below(&w->rng, MAX);
-    sheaf_result *r;
-    world_say(w, "TransactGetItems of %zu\n", n);
-    for (size_t i = 0; i < n; i++) {
-        draw_get(w, &all[i]);
-        refusals |= judge_get(w, &all[i], &want[i]) & ~RC_BIT(SHEAF_OK);
-        for (size_t k = 0; k < i; k++)
-            has_twins |= all[k].t == all[i].t && tree_eq(&all[k].key, &all[i].key);
-        gets[i] = (struct sheaf_transact_get){all[i].t->name, tree_to_item(&w->arena, &all[i].key),
-                                              all[i].projection, words_names(&all[i].words)};
-    }
-    if (has_twins) refusals |= RC_BIT(SHEAF_VALIDATION);
-    /* A key of the wrong type may be told as a reason. */
-    if (refusals & RC_BIT(SHEAF_VALIDATION)) refusals |= RC_BIT(SHEAF_TRANSACTION_CANCELED);
-    w->n_calls++;
-    sheaf_rc rc = sheaf_transact_get_items(
-        w->db, &(struct sheaf_transact_get_items){.gets = gets, .n_gets = n, .error = &w->err}, &r);
-    world_expect_rc(w, "TransactGetItems", rc, refusals ? refusals : RC_BIT(SHEAF_OK));
-    if (rc == SHEAF_OK) {
-        world_expect_number(w, "TransactGetItems", sheaf_result_count(r), n);
-        for (size_t i = 0; i < n; i++)
-            world_expect_item(w, "TransactGetItems", sheaf_result_at(r, i), want[i]);
-    }
-    sheaf_result_free(r);
-}
-
-/* ---- lists of texts ---- */
-
-struct lines {
-    const char **at;
-    uint32_t *group; /* lines of one group have no order among themselves */
-    size_t n, cap;
-};
-
-static void add_line(struct world *w, struct lines *l, const char *text, uint32_t group)
-{
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? l->cap * 2 : 64;
-        const char **at = tree_room(&w->arena, cap * sizeof *at);
-        uint32_t *groups = tree_room(&w->arena, cap * sizeof *groups);
-        if (l->n) {
-            memcpy(at, l->at, l->n * sizeof *at);
-            memcpy(groups, l->group, l->n * sizeof *groups);
-        }
-        *l = (struct lines){at, groups, l->n, cap};
-    }
-    l->at[l->n] = text;
-    l->group[l->n++] = group;
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Both in groups as `want` says. */
-static void expect_lines(struct world *w, const char *what, struct lines *got, struct lines *want)
-{
-    w->n_checked++;
-    for (size_t i = 0, end; i < want->n && got->n == want->n; i = end) {
-        for (end = i + 1; end < want->n && want->group[end] == want->group[i]; end++) {}
-        qsort(&want->at[i], end - i, sizeof *want->at, by_text);
-        qsort(&got->at[i], end - i, sizeof *got->at, by_text);
-    }
-    for (size_t i = 0; i < got->n || i < want->n; i++) {
-        const char *is = i < got->n ? got->at[i] : "nothing";
-        const char *should = i < want->n ? want->at[i] : "nothing";
-        if (strcmp(is, should) == 0 && got->n == want->n) continue;
-        if (strcmp(is, should) == 0) continue;
-        world_differs(w, "%s: item %zu (%zu instead of %zu): got %.2000s, wanted %.2000s", what, i,
-                      got->n, want->n, is, should);
-    }
-}
-
-/* ---- batches ---- */
-
-void op_batch_get(struct world *w)
-{
-    enum { MAX = 20 };
-    struct model_table *tables[2] = {world_table(w), world_table(w)};
-    size_t n_tables = tables[0] == tables[1] ? 1 : 1 + rng_below(&w->rng, 2);
-    struct sheaf_batch_get gets[2];
-    struct lines want = {0}, got = {0};
-    struct words words[2];
-    uint64_t refusals = 0;
-    sheaf_result *r;
-    world_say(w, "BatchGetItem\n");
-    for (size_t t = 0; t < n_tables; t++) {
-        const sheaf_item **keys = tree_room(&w->arena, MAX * sizeof *keys);
-        struct tree *trees = tree_room(&w->arena, MAX * sizeof *trees);
-        struct get g = {.t = tables[t]};
-        size_t n = 0;
-        words_init(&words[t], &w->arena);
-        if (world_one_in(w, 4)) g.projection = draw_projection(w, &words[t], g.paths, &g.n_paths);
-        bool keeps_twins = world_one_in(w, 20);
-        for (uint64_t k = 1 + rng_below(&w->rng, MAX); k; k--) {
-            bool is_twin = false;
-            g.key = draw_key(&w->draw, g.t->schema);
-            for (size_t i = 0; i < n; i++) is_twin |= tree_eq(&trees[i], &g.key);
-            if (is_twin && !keeps_twins) continue;
-            if (is_twin) refusals |= RC_BIT(SHEAF_VALIDATION);
-            const struct tree *item;
-            world_say(w, "  %s %s\n", g.t->name, world_text(w, &g.key));
-            refusals |= judge_get(w, &g, &item) & ~RC_BIT(SHEAF_OK);
-            if (item) add_line(w, &want, words_printf(&words[t], "%s ", g.t->name), 0);
-            if (item) {
-                const char *text = world_text(w, item);
-                char *line = tree_room(&w->arena, strlen(text) + 32);
-                sprintf(line, "%s %s", g.t->name, text);
-                want.at[want.n - 1] = line;
-            }
-            trees[n] = g.key;
-            keys[n++] = tree_to_item(&w->arena, &g.key);
-        }
-        gets[t] = (struct sheaf_batch_get){.table = g.t->name,
-                                           .keys = keys,
-                                           .n_keys = n,
-                                           .projection_expression = g.projection,
-                                           .expression_attribute_names = words_names(&words[t])};
-    }
-    w->n_calls++;
-    sheaf_rc rc = sheaf_batch_get_item(
-        w->db,
-        &(struct sheaf_batch_get_item){.tables = gets, .n_tables = n_tables, .error = &w->err}, &r);
-    world_expect_rc(w, "BatchGetItem", rc, refusals ? refusals : RC_BIT(SHEAF_OK));
-    if (rc == SHEAF_OK) {
-        world_expect_number(w, "unprocessed", sheaf_result_unprocessed_count(r), 0);
-        for (size_t i = 0; i < sheaf_result_count(r); i++) {
-            struct tree item = tree_of_item(&w->arena, sheaf_result_at(r, i));
-            const char *text = world_text(w, &item);
-            char *line = tree_room(&w->arena, strlen(text) + 300);
-            sprintf(line, "%s %s", sheaf_result_table_at(r, i), text);
-            add_line(w, &got, line, 0);
-        }
-        expect_lines(w, "BatchGetItem", &got, &want);
-    }
-    sheaf_result_free(r);
-}
+/* Reads of collections: what a Query or Scan must return is filtered and sorted from the oracle's
+ * array. */
+#include "model/lines.h"
 
 /* ---- item collections ---- */
 
@@ -350,7 +117,7 @@ static void draw_select(struct world *w, struct look *l)
         l->select = SHEAF_SELECT_ALL_ATTRIBUTES;
         if (!is_whole && !l->x->is_local) l->refusals |= RC_BIT(SHEAF_VALIDATION);
     } else if (world_one_in(w, 5)) {
-        l->projection = draw_projection(w, &l->words, l->paths, &l->n_paths);
+        l->projection = projection_draw(w, &l->words, l->paths, &l->n_paths);
         for (uint32_t i = 0; i < l->n_paths; i++)
             if (l->x && !l->x->is_local && !index_shows(l->t, l->x, l->paths[i].step[0].name))
                 l->refusals |= RC_BIT(SHEAF_VALIDATION);
@@ -437,7 +204,7 @@ static void expected_lines(struct world *w, const struct look *l, const struct t
         /* A local index fetches from the table what it does not show itself. */
         if (l->select == SHEAF_SELECT_ALL_ATTRIBUTES || l->projection) view = *all[i];
         if (l->projection) view = tree_project(&w->arena, &view, l->paths, l->n_paths);
-        if (l->select != SHEAF_SELECT_COUNT) add_line(w, out, world_text(w, &view), group);
+        if (l->select != SHEAF_SELECT_COUNT) lines_add(w, out, world_text(w, &view), group);
     }
 }
 
@@ -464,7 +231,7 @@ static const sheaf_item *take_page(struct world *w, const struct look *l, struct
 {
     for (size_t i = 0; i < sheaf_result_count(r); i++) {
         struct tree item = tree_of_item(&w->arena, sheaf_result_at(r, i));
-        if (world_owns(w, l->t, &item)) add_line(w, &p->got, world_text(w, &item), 0);
+        if (world_owns(w, l->t, &item)) lines_add(w, &p->got, world_text(w, &item), 0);
     }
     uint64_t scanned = sheaf_result_scanned(r);
     const sheaf_item *last = sheaf_result_last_evaluated_key(r), *copy = NULL;
@@ -570,7 +337,7 @@ void op_query(struct world *w)
     expected_lines(w, &l, all, n, true, &want, &matched);
     world_expect_number(w, "ScannedCount", p.scanned, n);
     world_expect_number(w, "Count", p.matched, matched);
-    expect_lines(w, "Query", &p.got, &want);
+    lines_expect(w, "Query", &p.got, &want);
 }
 
 void op_scan(struct world *w)
@@ -597,7 +364,7 @@ void op_scan(struct world *w)
     expected_lines(w, &l, all, n, false, &want, &matched);
     world_expect_number(w, "ScannedCount", p.scanned, n);
     world_expect_number(w, "Count", p.matched, matched);
-    expect_lines(w, "Scan", &p.got, &want);
+    lines_expect(w, "Scan", &p.got, &want);
 }
 
 void check_items(struct world *w, struct model_table *t)
@@ -619,6 +386,6 @@ void check_items(struct world *w, struct model_table *t)
             start = take_page(w, &l, &p, r);
         } while (start);
         expected_lines(w, &l, all, n, false, &want, &matched);
-        expect_lines(w, l.x ? l.x->name : t->name, &p.got, &want);
+        lines_expect(w, l.x ? l.x->name : t->name, &p.got, &want);
     }
 }
