@@ -115,8 +115,8 @@ sheaf_rc write_check_schema(struct ctx *c, const struct write_op *op, const stru
 sheaf_rc write_bind(struct core *core, struct ctx *c, struct write_op *op, struct table *t)
 {
     val item = item_map(op->w->item);
-    assert(t && t != op->table);
-    if (op->table) table_unref(op->table);
+    assert(t);
+    if (op->table) table_unref(op->table); /* may be the same: each has its own reference */
     op->table = t;
     return row_item_key(core, c, t, table_hash_of(t, item), table_range_of(t, item), &op->key);
 }
