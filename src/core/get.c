@@ -106,11 +106,13 @@ static sheaf_rc get(struct core *core, struct ctx *c, const struct core_get_item
     uint32_t bytes;
     struct table *t;
     TRY(read_compile(c, op, &q->get));
+    uint64_t drops = cat_drops(core);
     TRY(cat_get(core, q->get.table, &t, c->err));
     TRY(read_bind(core, c, op, t));
     TRY(eng_read(core->engine, &op->key, &stored, &pin, c->err));
     sheaf_rc rc = read_take(c, op, stored, &out->item, &bytes);
     eng_read_done(core->engine, pin);
+    if (!cat_still_has(core, drops, t, t->space)) return cat_not_found(c->err);
     TRY(rc);
     out->position = eng_visible(core->engine);
     return charge(core, c, q, op, capacity_read_units(bytes, q->get.is_consistent, false), out);

@@ -24,6 +24,7 @@ struct multi {
     struct read_op *ops;
     uint32_t *unprocessed;
     struct capacity capacity;
+    uint64_t drops;      /* before the tables were looked up */
     uint64_t bytes;      /* of the items returned */
     bool is_cancelled;   /* a transaction, by a reason in out->written */
     sheaf_error refusal; /* of one get, until it has become a reason */
@@ -131,6 +132,7 @@ static sheaf_rc bind_one(struct multi *m, uint32_t i, struct table *t)
 static sheaf_rc bind(struct multi *m)
 {
     const struct core_multi_get *q = m->q;
+    m->drops = cat_drops(m->core);
     for (uint32_t i = 0; i < q->n; i++) {
         struct table *t;
         if (i > 0 && span_eq(q->gets[i].table, q->gets[i - 1].table))
@@ -241,10 +243,23 @@ static sheaf_rc run_transaction(struct multi *m)
     return rc;
 }
 
+/* Whatever was read, or failed to be read, of a table that went meanwhile counts for nothing. */
+static sheaf_rc check_tables(struct multi *m)
+{
+    for (uint32_t i = 0; i < m->q->n; i++) {
+        const struct table *t = m->ops[i].table;
+        if (i > 0 && t == m->ops[i - 1].table) continue;
+        if (!cat_still_has(m->core, m->drops, t, t->space)) return cat_not_found(m->c->err);
+    }
+    return SHEAF_OK;
+}
+
 static sheaf_rc run(struct multi *m)
 {
     TRY(prepare(m));
-    TRY(m->q->is_transaction ? run_transaction(m) : run_batch(m));
+    sheaf_rc rc = m->q->is_transaction ? run_transaction(m) : run_batch(m);
+    TRY(check_tables(m));
+    TRY(rc);
     m->out->position = eng_visible(m->core->engine);
     capacity_finish(&m->capacity);
     m->out->capacity = m->capacity.tables;

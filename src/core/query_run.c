@@ -180,6 +180,16 @@ out:
     return rc;
 }
 
+/* Whatever was read, or failed to be read, of a table or index that went meanwhile counts for
+ * nothing. */
+static sheaf_rc check_there(struct ctx *c, const struct query *s)
+{
+    if (cat_still_has(s->core, s->drops, s->table, query_space(s))) return SHEAF_OK;
+    if (s->index && cat_still_has(s->core, s->drops, s->table, s->table->space))
+        return query_no_index(c, s->index->def.name);
+    return cat_not_found(c->err);
+}
+
 static sheaf_rc charge(struct run *r)
 {
     struct query *s = r->s;
@@ -206,7 +216,9 @@ sheaf_rc query_run(struct ctx *c, struct query *s, struct core_page *out)
     struct run r = {.s = s, .c = c, .out = out};
     static span nothing[1]; /* an empty page has items, a count has none */
     if (s->q->select != CORE_SELECT_COUNT) out->items = nothing;
-    TRY(read_page(&r));
+    sheaf_rc rc = read_page(&r);
+    TRY(check_there(c, s));
+    TRY(rc);
     out->position = eng_visible(s->core->engine);
     return charge(&r);
 }

@@ -39,6 +39,12 @@ struct core {
     pthread_rwlock_t catalog_lock; /* the section of cat_enter; exclusive for schema changes */
     struct table **tables;         /* by name; under catalog_lock */
     uint32_t n_tables, cap_tables;
+    /* How often spaces were about to be freed: a reader whose count has changed meanwhile may have
+     * read a space that was going. See cat_still_has. */
+    atomic_uint_least64_t drops;
+    pthread_mutex_t drops_lock; /* the two below */
+    uint32_t n_drop_holds;      /* who wants no space freed */
+    bool has_held_drops;        /* somebody came meanwhile */
     uint64_t next_space;   /* under the exclusive catalog_lock; persisted with each schema change */
     struct faults *faults; /* NULL: none scheduled */
     struct lag *lag;       /* snapshots for gsi_lag_ms; NULL: off */
