@@ -3,12 +3,16 @@
  * turns to the engine. */
 #include "support/core_support.h"
 
+#include "core/background.h"
+
 #define NOT_FOUND "Requested resource not found"
 
 static struct core_test t;
 static struct sheaf_engine_ops hooked;
 static const struct sheaf_engine_ops *plain;
 static void (*before_reading)(void); /* called once */
+static void (*before_writing)(void); /* so, too, before an RW transaction */
+static struct clock_manual hands;
 
 static void interrupt(void)
 {
@@ -28,19 +32,25 @@ static sheaf_rc begin_later(sheaf_engine *e, enum sheaf_txn_mode mode, sheaf_txn
                             sheaf_error *err)
 {
     interrupt();
+    void (*act)(void) = before_writing;
+    if (mode == SHEAF_TXN_RW && act) {
+        before_writing = NULL;
+        act();
+    }
     return plain->begin(e, mode, txn_out, err);
 }
 
 static int setup(void **state)
 {
     (void)state;
-    core_test_init(&t, NULL);
+    clock_manual_init(&hands, INT64_C(1800000000) * 1000000);
+    core_test_init(&t, &(struct core_options){.clock = &hands.base});
     plain = t.engine->ops;
     hooked = *plain;
     hooked.read = read_later;
     hooked.begin = begin_later;
     t.engine->ops = &hooked;
-    before_reading = NULL;
+    before_reading = before_writing = NULL;
     test_table(t.core, "Tab", "p:S", "s:S", "gsi(x:S) ALL; local l(p:S|x:S) KEYS_ONLY");
     test_table(t.core, "Other", "p:S", NULL, NULL);
     test_put(&t, "Tab", "{p: 'a', s: 'b', x: 'c', more: 1}");
@@ -193,6 +203,25 @@ static void test_query__finds_no_index_that_goes_meanwhile(void **state)
     assert_int_equal(page.n, 1);
 }
 
+/* ---- streams ---- */
+
+static void test_trim__writes_nothing_to_a_stream_that_has_gone(void **state)
+{
+    (void)state;
+    struct core_background did = {.expired = 0};
+    test_enable_stream(t.core, "Tab", CORE_STREAM_KEYS);
+    test_put(&t, "Tab", "{p: 'a', s: 'z'}");
+    struct table *tab = cat_find(t.core, SPAN_LIT("Tab"));
+    clock_manual_advance(&hands, INT64_C(25) * 3600 * 1000000);
+    before_writing = delete_it;
+    assert_ok(stream_trim(t.core, tab, &did, &t.err));
+    assert_null(before_writing);
+    assert_int_equal(did.trimmed_records, 0);
+    assert_int_equal(test_walk(&t, tab->streams[0].space).items, 0);
+    table_unref(tab);
+    assert_ok(core_verify(t.core, NULL, NULL, &t.err));
+}
+
 /* ---- verify ---- */
 
 static int n_heard;
@@ -248,6 +277,7 @@ int main(void)
         CASE(test_reads__do_not_take_the_next_table_of_the_name_for_theirs),
         CASE(test_reads__go_on_when_another_table_goes),
         CASE(test_query__finds_no_index_that_goes_meanwhile),
+        CASE(test_trim__writes_nothing_to_a_stream_that_has_gone),
         CASE(test_verify__lets_its_listener_use_the_database),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
