@@ -244,8 +244,7 @@ static sheaf_rc rank_largest(struct core *core, struct ctx *c, const struct subj
 
 /* ---- the hottest ---- */
 
-/* By the share of what one partition can take that a key uses up. Of an index with several HASH
- * attributes only the first is known: such keys have no size. */
+/* By the share of what one partition can take that a key uses up. */
 static sheaf_rc rank_hottest(struct core *core, struct ctx *c, const struct subject *s,
                              uint32_t limit, struct core_collections *out)
 {

@@ -88,7 +88,8 @@ static sheaf_rc charge(struct core *core, struct ctx *c, const struct core_get_i
 {
     struct capacity k;
     const struct table *t = op->table;
-    TRY(throttle_read(core, t, NULL, op->hash, units, c->err));
+    struct throttle_key key = {op->key.p, {op->hash}, 1};
+    TRY(throttle_read(core, t, NULL, &key, units, c->err));
     if (q->capacity == CORE_CAPACITY_NONE) return SHEAF_OK;
     TRY(capacity_init(c, &k, q->capacity, 1, false));
     TRY(capacity_reserve(c, &k, t));

@@ -170,7 +170,8 @@ static sheaf_rc charge(struct multi *m, uint32_t i, uint32_t bytes, sheaf_error 
 {
     const struct read_op *op = &m->ops[i];
     double units = capacity_read_units(bytes, op->q->is_consistent, m->q->is_transaction);
-    TRY(throttle_read(m->core, op->table, NULL, op->hash, units, err));
+    struct throttle_key key = {op->key.p, {op->hash}, 1};
+    TRY(throttle_read(m->core, op->table, NULL, &key, units, err));
     capacity_add(&m->capacity, op->table, NULL, units);
     return SHEAF_OK;
 }

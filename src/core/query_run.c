@@ -197,10 +197,12 @@ static sheaf_rc charge(struct run *r)
     const struct table *t = s->table;
     double units = capacity_read_units(r->bytes, s->q->is_consistent, false);
     double own = r->fetch_units + (query_is_global(s) ? 0 : units);
-    val partition = s->q->is_scan ? VAL_ABSENT : s->condition.hash[0];
+    struct throttle_key key = {.n = s->q->is_scan ? 0 : s->schema.n_hash};
+    if (key.n) key.place = s->range.p;
+    for (uint32_t i = 0; i < key.n; i++) key.partition[i] = s->condition.hash[i];
     struct capacity k;
-    if (query_is_global(s)) TRY(throttle_read(s->core, t, s->index, partition, units, c->err));
-    if (own > 0) TRY(throttle_read(s->core, t, NULL, partition, own, c->err));
+    if (query_is_global(s)) TRY(throttle_read(s->core, t, s->index, &key, units, c->err));
+    if (own > 0) TRY(throttle_read(s->core, t, NULL, &key, own, c->err));
     TRY(capacity_init(c, &k, s->q->capacity, 1, false));
     TRY(capacity_reserve(c, &k, t));
     capacity_add(&k, t, s->index, units);
