@@ -319,6 +319,27 @@ static void test_faults__come_at_the_nth_and_every(void **state)
     }
 }
 
+static void test_faults__cancel_transactions_with_reasons(void **state)
+{
+    (void)state;
+    struct core_fault f = {.rc = SHEAF_TRANSACTION_CONFLICT, .nth = 1};
+    with_faults(&f, 1, 1);
+    struct expr_env *env = test_env(&t.arena, NULL, NULL);
+    struct core_get gets[2] = {
+        {.table = SPAN_LIT("T"), .key = test_item(&t, "{PK: 'a', SK: 1}"), .env = env},
+        {.table = SPAN_LIT("T"), .key = test_item(&t, "{PK: 'a', SK: 2}"), .env = env}};
+    struct core_multi_get q = {.gets = gets, .n = 2, .is_transaction = true};
+    struct core_items_outcome out;
+    assert_rc(core_multi_get(t.core, &t.ctx, &q, &out), SHEAF_TRANSACTION_CANCELED);
+    assert_string_equal(t.err.message,
+                        "Transaction cancelled, please refer cancellation reasons for specific "
+                        "reasons [TransactionConflict, None]");
+    assert_int_equal(out.n, 2);
+    assert_int_equal(out.written[0].rc, SHEAF_TRANSACTION_CONFLICT);
+    assert_int_equal(out.written[1].rc, SHEAF_OK);
+    assert_ok(core_multi_get(t.core, &t.ctx, &q, &out));
+}
+
 static void test_faults__match_operation_and_table(void **state)
 {
     (void)state;
@@ -665,6 +686,7 @@ int main(void)
         THROTTLE(test_throttle__forgets_keys_in_bounded_memory),
         THROTTLE(test_throttle__runs_out_of_memory_with_an_error),
         FAULTS(test_faults__come_at_the_nth_and_every),
+        FAULTS(test_faults__cancel_transactions_with_reasons),
         FAULTS(test_faults__match_operation_and_table),
         FAULTS(test_faults__answer_with_the_services_words),
         FAULTS(test_faults__at_random_are_the_same_with_the_same_seed),
