@@ -231,7 +231,7 @@ static void test_heat__keeps_long_keys_and_those_of_many_attributes(void **state
     both.place = key_place(core_secret(t.core), 1, 2, both.partition);
     assert_ok(throttle_read(t.core, table(), x, &both, 4, NULL));
     hottest("multi", 10);
-    assert_string_equal(key_at(0), "{G: 'g', PK: 'p'}");
+    assert_string_equal(key_at(0), "{G: 'g', H: 'p'}");
     /* A scan has no key. */
     assert_ok(read_key(table(), NULL, VAL_ABSENT, 100, NULL));
 }
@@ -405,6 +405,21 @@ static void test_gauges__outlive_schema_changes_and_let_go_of_deleted_indexes(vo
     assert_true(is_near(out.all[0].reads_per_s, 2));
 }
 
+/* A request that began before an index was added leaves the index's figures alone. */
+static void test_gauges__are_safe_from_older_versions_of_the_table(void **state)
+{
+    (void)state;
+    struct table *old = cat_find(t.core, SPAN_LIT("T"));
+    struct table *tab = test_change_table(t.core, "T", add_name);
+    assert_ok(read_key(tab, &tab->indexes[0], text_val("'g'"), 60, NULL));
+    assert_ok(read_key(old, &old->indexes[1], text_val("'h'"), 60, NULL));
+    assert_ok(read_key(old, &old->indexes[0], text_val("'i'"), 60, NULL));
+    table_unref(old);
+    hottest("gsi", 5);
+    assert_int_equal(out.n, 1);
+    assert_string_equal(key_at(0), "{G: 'g'}");
+}
+
 static void test_gauges__do_without_memory(void **state)
 {
     (void)state;
@@ -500,6 +515,7 @@ int main(void)
         CASE(test_largest__finds_a_collection_that_grows_among_very_many),
         CASE(test_largest__is_found_again_after_a_reopen),
         CASE(test_gauges__outlive_schema_changes_and_let_go_of_deleted_indexes),
+        CASE(test_gauges__are_safe_from_older_versions_of_the_table),
         CASE(test_gauges__do_without_memory),
         CASE(test_gauges__are_shared_by_threads),
     };
