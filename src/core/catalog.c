@@ -61,11 +61,15 @@ struct table *cat_find(struct core *core, span name)
     return t;
 }
 
+sheaf_rc cat_not_found(sheaf_error *err)
+{
+    return err_set(err, SHEAF_RESOURCE_NOT_FOUND, "Requested resource not found");
+}
+
 sheaf_rc cat_get_entered(struct core *core, span name, struct table **table_out, sheaf_error *err)
 {
     *table_out = cat_find_entered(core, name);
-    if (*table_out) return SHEAF_OK;
-    return err_set(err, SHEAF_RESOURCE_NOT_FOUND, "Requested resource not found");
+    return *table_out ? SHEAF_OK : cat_not_found(err);
 }
 
 sheaf_rc cat_get(struct core *core, span name, struct table **table_out, sheaf_error *err)
@@ -74,6 +78,27 @@ sheaf_rc cat_get(struct core *core, span name, struct table **table_out, sheaf_e
     sheaf_rc rc = cat_get_entered(core, name, table_out, err);
     cat_leave(core);
     return rc;
+}
+
+/* ---- spaces that go ---- */
+
+uint64_t cat_drops(struct core *core) { return atomic_load(&core->drops); }
+
+static bool has_space(const struct table *t, uint64_t space)
+{
+    if (t->space == space) return true;
+    for (uint32_t i = 0; i < t->n_indexes; i++)
+        if (t->indexes[i].space == space) return true;
+    return false;
+}
+
+bool cat_still_has(struct core *core, uint64_t drops, const struct table *t, uint64_t space)
+{
+    if (atomic_load(&core->drops) == drops) return true;
+    struct table *now = cat_find(core, t->name);
+    bool is_there = now && now->number == t->number && has_space(now, space);
+    table_unref(now);
+    return is_there;
 }
 
 sheaf_rc cat_all(struct core *core, struct ctx *c, struct table ***tables_out, uint32_t *n_out)

@@ -11,6 +11,7 @@ enum { REBUILD_ROWS = 1024 };
 
 /* The table and what of it is meant. */
 struct subject {
+    uint64_t drops; /* before it was looked up */
     struct table *table;
     const struct table_index *x; /* NULL: the base table */
     uint64_t space;
@@ -21,7 +22,7 @@ struct subject {
 static sheaf_rc find_subject(struct core *core, struct ctx *c, span table, span index,
                              struct subject *s)
 {
-    *s = (struct subject){.table = NULL};
+    *s = (struct subject){.drops = cat_drops(core)};
     TRY(cat_get(core, table, &s->table, c->err));
     s->space = s->table->space;
     s->keys = &s->table->hash;
@@ -35,6 +36,13 @@ static sheaf_rc find_subject(struct core *core, struct ctx *c, span table, span 
     s->keys = s->x->def.hash;
     s->n_keys = s->x->def.n_hash;
     return SHEAF_OK;
+}
+
+/* The statistics of what is deleted meanwhile go while they are read. */
+static sheaf_rc check_there(struct core *core, struct ctx *c, const struct subject *s, sheaf_rc rc)
+{
+    if (!s->table || cat_still_has(core, s->drops, s->table, s->space)) return rc;
+    return cat_not_found(c->err);
 }
 
 /* ---- one collection ---- */
@@ -103,6 +111,7 @@ sheaf_rc core_collection(struct core *core, struct ctx *c, span table, span inde
     assert(key.p);
     sheaf_rc rc = find_subject(core, c, table, index, &s);
     if (rc == SHEAF_OK) rc = read_one(core, c, &s, key, &answer);
+    rc = check_there(core, c, &s, rc);
     table_unref(s.table);
     if (rc == SHEAF_OK) *out = answer;
     return rc;
@@ -235,8 +244,7 @@ static sheaf_rc rank_largest(struct core *core, struct ctx *c, const struct subj
 
 /* ---- the hottest ---- */
 
-/* By the share of what one partition can take that a key uses up. Of an index with several HASH
- * attributes only the first is known: such keys have no size. */
+/* By the share of what one partition can take that a key uses up. */
 static sheaf_rc rank_hottest(struct core *core, struct ctx *c, const struct subject *s,
                              uint32_t limit, struct core_collections *out)
 {
@@ -266,6 +274,7 @@ static sheaf_rc report(struct core *core, struct ctx *c, span table, span index,
     *out = answer;
     sheaf_rc rc = find_subject(core, c, table, index, &s);
     if (rc == SHEAF_OK) rc = rank(core, c, &s, limit, &answer);
+    rc = check_there(core, c, &s, rc);
     table_unref(s.table);
     if (rc == SHEAF_OK) *out = answer;
     return rc;

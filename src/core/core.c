@@ -82,6 +82,7 @@ static void deinit(struct core *core)
     faults_close(core);
     pthread_rwlock_destroy(&core->catalog_lock);
     pthread_mutex_destroy(&core->background);
+    pthread_mutex_destroy(&core->drops_lock);
     mem_free(core->region_text);
     mem_free(core);
 }
@@ -117,6 +118,7 @@ sheaf_rc core_open(sheaf_engine *engine, const struct core_options *options, str
     core->seed = o->seed ? o->seed : (uint64_t)core_now_us(core);
     init_catalog_lock(core);
     pthread_mutex_init(&core->background, NULL);
+    pthread_mutex_init(&core->drops_lock, NULL);
     sheaf_rc rc;
     TRY_OUT(copy_region(core, o->region, err));
     TRY_OUT(sheaf_engine_run(engine, open_header, core,

@@ -97,7 +97,9 @@ static struct gauge *reuse(struct gauge *one, uint64_t space)
     return one;
 }
 
-static struct gauge *add(struct core *core, struct gauges *g, const struct table *t, uint64_t space)
+/* In a free place, or in that of a space that this version of the table does not have. */
+static struct gauge *add_beside(struct core *core, struct gauges *g, const struct table *t,
+                                uint64_t space)
 {
     struct gauge *one = NULL;
     for (int i = 0; i < GAUGES_MAX; i++) {
@@ -111,6 +113,16 @@ static struct gauge *add(struct core *core, struct gauges *g, const struct table
         if (was != t->space && !gauges_index(t, was)) return reuse(one, space);
     }
     return NULL;
+}
+
+/* `t` may be older than the newest version of the table, which alone says what is in use. Under the
+ * gauges' lock; nobody takes that inside the catalog's section. */
+static struct gauge *add(struct core *core, struct gauges *g, const struct table *t, uint64_t space)
+{
+    struct table *now = cat_find(core, t->name);
+    struct gauge *one = add_beside(core, g, now && now->number == t->number ? now : t, space);
+    table_unref(now);
+    return one;
 }
 
 struct gauge *gauges_of(struct core *core, const struct table *t, uint64_t space)

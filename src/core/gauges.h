@@ -32,11 +32,18 @@ struct heat {
     struct heat_counts counts[ROSTER_SEATS];
 };
 void heat_init(struct heat *h, int64_t now_us);
-/* `partition` is the value as it was passed; `place` tells keys apart. Exact up to 256 keys;
+/* What was used of one key: its attributes, HEAT_READ or HEAT_WRITE, and how much. */
+struct heat_units {
+    const val *partition;
+    uint32_t n;
+    int kind;
+    double units;
+};
+/* `place` tells keys apart. Exact up to 256 keys;
  * beyond, a key that is not on the list takes the weakest seat of its set by chance, the likelier
  * the heavier it weighs against it, and is credited with what it displaces: on average that is
  * right. Lock-free unless a key moves in. */
-void heat_note(struct heat *h, const sheaf_place *place, val partition, int kind, double units,
+void heat_note(struct heat *h, const sheaf_place *place, const struct heat_units *used,
                int64_t now_us);
 /* Lets go of what has left the window; heat_note does so too. Not with the roster's lock held. */
 void heat_turn(struct heat *h, int64_t now_us);

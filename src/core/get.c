@@ -88,7 +88,8 @@ static sheaf_rc charge(struct core *core, struct ctx *c, const struct core_get_i
 {
     struct capacity k;
     const struct table *t = op->table;
-    TRY(throttle_read(core, t, NULL, op->hash, units, c->err));
+    struct throttle_key key = {op->key.p, {op->hash}, 1};
+    TRY(throttle_read(core, t, NULL, &key, units, c->err));
     if (q->capacity == CORE_CAPACITY_NONE) return SHEAF_OK;
     TRY(capacity_init(c, &k, q->capacity, 1, false));
     TRY(capacity_reserve(c, &k, t));
@@ -106,11 +107,13 @@ static sheaf_rc get(struct core *core, struct ctx *c, const struct core_get_item
     uint32_t bytes;
     struct table *t;
     TRY(read_compile(c, op, &q->get));
+    uint64_t drops = cat_drops(core);
     TRY(cat_get(core, q->get.table, &t, c->err));
     TRY(read_bind(core, c, op, t));
     TRY(eng_read(core->engine, &op->key, &stored, &pin, c->err));
     sheaf_rc rc = read_take(c, op, stored, &out->item, &bytes);
     eng_read_done(core->engine, pin);
+    if (!cat_still_has(core, drops, t, t->space)) return cat_not_found(c->err);
     TRY(rc);
     out->position = eng_visible(core->engine);
     return charge(core, c, q, op, capacity_read_units(bytes, q->get.is_consistent, false), out);

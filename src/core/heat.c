@@ -95,14 +95,15 @@ static bool may_move_in(struct heat *h, const sheaf_place *place, uint32_t seat,
     return m == 0 || roster_roll(&h->roster, place) % (m + weight) < weight;
 }
 
-static void admit(struct heat *h, const sheaf_place *place, val partition, int kind,
+static void admit(struct heat *h, const sheaf_place *place, const struct heat_units *used,
                   uint32_t half_units)
 {
-    uint8_t bytes[LIMIT_PARTITION_KEY_BYTES + 16];
+    uint8_t bytes[ROSTER_KEY_MAX];
+    int kind = used->kind;
     uint32_t seat = roster_weakest(&h->roster, place), mine;
     uint64_t weight = weight_of(kind, half_units);
     if (!may_move_in(h, place, seat, weight)) return;
-    size_t n = roster_put_key(bytes, sizeof bytes, 1, &partition);
+    size_t n = roster_put_key(bytes, sizeof bytes, used->n, used->partition);
     if (n == 0 || pthread_mutex_trylock(&h->roster.lock) != 0) return;
     if (roster_find(&h->roster, place, &mine)) /* another thread was quicker */
         add(h, mine, kind, half_units);
@@ -111,18 +112,18 @@ static void admit(struct heat *h, const sheaf_place *place, val partition, int k
     pthread_mutex_unlock(&h->roster.lock);
 }
 
-void heat_note(struct heat *h, const sheaf_place *place, val partition, int kind, double units,
+void heat_note(struct heat *h, const sheaf_place *place, const struct heat_units *used,
                int64_t now_us)
 {
-    assert(kind == HEAT_READ || kind == HEAT_WRITE);
-    assert(units >= 0 && units < 1e9);
-    uint32_t half_units = (uint32_t)(units * 2 + 0.5), seat;
+    assert(used->kind == HEAT_READ || used->kind == HEAT_WRITE);
+    assert(used->units >= 0 && used->units < 1e9);
+    uint32_t half_units = (uint32_t)(used->units * 2 + 0.5), seat;
     if (half_units == 0) return;
     heat_turn(h, now_us);
     if (roster_find(&h->roster, place, &seat))
-        add(h, seat, kind, half_units);
+        add(h, seat, used->kind, half_units);
     else
-        admit(h, place, partition, kind, half_units);
+        admit(h, place, used, half_units);
 }
 
 /* How much time the counts cover: the window, or less when it has not been open that long. */

@@ -24,6 +24,7 @@ struct multi {
     struct read_op *ops;
     uint32_t *unprocessed;
     struct capacity capacity;
+    uint64_t drops;      /* before the tables were looked up */
     uint64_t bytes;      /* of the items returned */
     bool is_cancelled;   /* a transaction, by a reason in out->written */
     sheaf_error refusal; /* of one get, until it has become a reason */
@@ -52,7 +53,16 @@ static sheaf_rc check_count(struct ctx *c, const struct core_multi_get *q)
     return SHEAF_OK;
 }
 
-/* The same item twice, told by a digest of table and key in a small table of digests. */
+static sheaf_rc duplicates(struct ctx *c, const struct core_multi_get *q)
+{
+    return err_validation(c->err,
+                          q->is_transaction
+                              ? "Transaction request cannot include multiple operations on one item"
+                              : "Provided list of item keys contains duplicates");
+}
+
+/* The same item twice, told by a digest of table and key in a small table of digests. Before any
+ * table is looked for, as the service does. */
 static sheaf_rc check_duplicates(struct core *core, struct ctx *c, const struct core_multi_get *q)
 {
     uint8_t digests[GETS_MAX][KEY_HASH_BYTES];
@@ -64,11 +74,7 @@ static sheaf_rc check_duplicates(struct core *core, struct ctx *c, const struct 
         uint32_t at = digests[i][0];
         for (; slots[at]; at = (at + 1) % SLOTS)
             if (memcmp(digests[slots[at] - 1], digests[i], KEY_HASH_BYTES) == 0)
-                return err_validation(
-                    c->err,
-                    q->is_transaction
-                        ? "Transaction request cannot include multiple operations on one item"
-                        : "Provided list of item keys contains duplicates");
+                return duplicates(c, q);
         slots[at] = (uint8_t)(i + 1);
     }
     return SHEAF_OK;
@@ -131,6 +137,7 @@ static sheaf_rc bind_one(struct multi *m, uint32_t i, struct table *t)
 static sheaf_rc bind(struct multi *m)
 {
     const struct core_multi_get *q = m->q;
+    m->drops = cat_drops(m->core);
     for (uint32_t i = 0; i < q->n; i++) {
         struct table *t;
         if (i > 0 && span_eq(q->gets[i].table, q->gets[i - 1].table))
@@ -143,6 +150,32 @@ static sheaf_rc bind(struct multi *m)
     return SHEAF_OK;
 }
 
+/* A table has one name but many ARNs: the engine's keys tell. */
+static sheaf_rc check_aliases(struct multi *m)
+{
+    const struct core_multi_get *q = m->q;
+    bool has_arn = false;
+    for (uint32_t i = 0; i < q->n; i++)
+        has_arn = has_arn || span_starts(q->gets[i].table, SPAN_LIT("arn:"));
+    for (uint32_t i = 0; has_arn && i < q->n; i++)
+        for (uint32_t k = 0; k < i; k++) {
+            const sheaf_engine_key *x = &m->ops[i].key, *y = &m->ops[k].key;
+            if (sheaf_place_space(&x->p) == 0) continue; /* no key: cancelled for that */
+            if (memcmp(&x->p, &y->p, sizeof x->p) == 0 && span_eq(x->s, y->s))
+                return duplicates(m->c, q);
+        }
+    return SHEAF_OK;
+}
+
+/* The list of reasons to cancel a transaction, all of them "none". */
+static sheaf_rc make_reasons(struct multi *m)
+{
+    m->out->written = ARENA_ARRAY(m->c->arena, struct core_written, m->q->n);
+    if (!m->out->written) return err_nomem(m->c->err);
+    for (uint32_t i = 0; i < m->q->n; i++) m->out->written[i].message = "";
+    return SHEAF_OK;
+}
+
 static sheaf_rc prepare(struct multi *m)
 {
     struct arena *a = m->c->arena;
@@ -152,14 +185,11 @@ static sheaf_rc prepare(struct multi *m)
     m->out->items = ARENA_ARRAY(a, span, n);
     if (!m->ops || !m->unprocessed || !m->out->items) return err_nomem(m->c->err);
     m->out->n = n;
-    if (m->q->is_transaction) {
-        m->out->written = ARENA_ARRAY(a, struct core_written, n);
-        if (!m->out->written) return err_nomem(m->c->err);
-        for (uint32_t i = 0; i < n; i++) m->out->written[i].message = "";
-    }
+    if (m->q->is_transaction) TRY(make_reasons(m));
     TRY(capacity_init(m->c, &m->capacity, m->q->capacity, n, false));
     TRY(compile(m));
-    return bind(m);
+    TRY(bind(m));
+    return check_aliases(m);
 }
 
 /* ---- reading ---- */
@@ -168,7 +198,8 @@ static sheaf_rc charge(struct multi *m, uint32_t i, uint32_t bytes, sheaf_error 
 {
     const struct read_op *op = &m->ops[i];
     double units = capacity_read_units(bytes, op->q->is_consistent, m->q->is_transaction);
-    TRY(throttle_read(m->core, op->table, NULL, op->hash, units, err));
+    struct throttle_key key = {op->key.p, {op->hash}, 1};
+    TRY(throttle_read(m->core, op->table, NULL, &key, units, err));
     capacity_add(&m->capacity, op->table, NULL, units);
     return SHEAF_OK;
 }
@@ -241,10 +272,23 @@ static sheaf_rc run_transaction(struct multi *m)
     return rc;
 }
 
+/* Whatever was read, or failed to be read, of a table that went meanwhile counts for nothing. */
+static sheaf_rc check_tables(struct multi *m)
+{
+    for (uint32_t i = 0; i < m->q->n; i++) {
+        const struct table *t = m->ops[i].table;
+        if (i > 0 && t == m->ops[i - 1].table) continue;
+        if (!cat_still_has(m->core, m->drops, t, t->space)) return cat_not_found(m->c->err);
+    }
+    return SHEAF_OK;
+}
+
 static sheaf_rc run(struct multi *m)
 {
     TRY(prepare(m));
-    TRY(m->q->is_transaction ? run_transaction(m) : run_batch(m));
+    sheaf_rc rc = m->q->is_transaction ? run_transaction(m) : run_batch(m);
+    TRY(check_tables(m));
+    TRY(rc);
     m->out->position = eng_visible(m->core->engine);
     capacity_finish(&m->capacity);
     m->out->capacity = m->capacity.tables;
@@ -252,19 +296,33 @@ static sheaf_rc run(struct multi *m)
     return SHEAF_OK;
 }
 
+/* A scheduled conflict looks like a real one. */
+static sheaf_rc cancel_by_schedule(struct multi *m)
+{
+    TRY(check_count(m->c, m->q));
+    TRY(make_reasons(m));
+    m->out->n = m->q->n;
+    m->out->written[0] = (struct core_written){.rc = SHEAF_TRANSACTION_CONFLICT,
+                                               .message = "Transaction is ongoing for the item"};
+    return write_cancelled(m->c, m->out->written, m->q->n);
+}
+
 sheaf_rc core_multi_get(struct core *core, struct ctx *c, const struct core_multi_get *q,
                         struct core_items_outcome *out)
 {
     struct multi m = {.core = core, .c = c, .q = q, .out = out};
     *out = (struct core_items_outcome){.n = 0};
-    TRY(faults_check(core, q->is_transaction ? "TransactGetItems" : "BatchGetItem",
-                     q->n ? q->gets[0].table : SPAN_NONE, c->err));
+    sheaf_rc rc = faults_check(core, q->is_transaction ? "TransactGetItems" : "BatchGetItem",
+                               q->n ? q->gets[0].table : SPAN_NONE, c->err);
+    if (rc == SHEAF_TRANSACTION_CONFLICT && q->is_transaction) return cancel_by_schedule(&m);
+    TRY(rc);
     TRY(check_count(c, q));
     TRY(check_duplicates(core, c, q));
-    sheaf_rc rc = run(&m);
+    rc = run(&m);
     for (uint32_t i = 0; m.ops && i < q->n; i++) read_done(&m.ops[i]);
     if (rc == SHEAF_TRANSACTION_CANCELED)
-        *out = (struct core_items_outcome){.n = q->n, .written = out->written};
+        *out = (struct core_items_outcome){
+            .n = q->n, .written = out->written, .position = eng_visible(core->engine)};
     else if (rc != SHEAF_OK)
         *out = (struct core_items_outcome){.n = 0};
     else

@@ -100,15 +100,19 @@ static void fill_schema(struct query *s)
              d ? d->n_range : t->has_range);
 }
 
+sheaf_rc query_no_index(struct ctx *c, span name)
+{
+    return err_validation(c->err, "The table does not have the specified index: %.*s",
+                          SPAN_ARG(name));
+}
+
 static sheaf_rc find_index(struct ctx *c, struct query *s)
 {
     span name = s->q->index;
     assert(s->table && !s->index);
     if (!name.p) return SHEAF_OK;
     s->index = table_index(s->table, name);
-    if (!s->index)
-        return err_validation(c->err, "The table does not have the specified index: %.*s",
-                              SPAN_ARG(name));
+    if (!s->index) return query_no_index(c, name);
     if (!query_is_global(s)) return SHEAF_OK;
     if (s->q->is_consistent)
         return err_validation(c->err,
@@ -258,6 +262,7 @@ sheaf_rc query_plan(struct core *core, struct ctx *c, const struct core_query *q
 {
     *s = (struct query){.core = core, .q = q};
     TRY(compile(c, s));
+    s->drops = cat_drops(core);
     TRY(cat_get(core, q->table, &s->table, c->err));
     TRY(find_index(c, s));
     fill_schema(s);

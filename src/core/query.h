@@ -18,6 +18,7 @@ enum { QUERY_PAGE_BYTES = 1 << 20, QUERY_SEGMENTS_MAX = 1000000 };
 struct query {
     struct core *core;
     const struct core_query *q;
+    uint64_t drops;                  /* before the table was looked up */
     struct table *table;             /* counted */
     const struct table_index *index; /* NULL: the base table */
     struct expr_key_schema schema;   /* of the table or of the index */
@@ -49,6 +50,8 @@ SHEAF_NODISCARD sheaf_rc query_plan(struct core *core, struct ctx *c, const stru
 SHEAF_NODISCARD sheaf_rc query_check_start(struct ctx *c, struct query *s);
 /* Fills range or walk. */
 SHEAF_NODISCARD sheaf_rc query_place(struct ctx *c, struct query *s);
+/* What to say of an index that the table does not have. */
+sheaf_rc query_no_index(struct ctx *c, span name);
 SHEAF_NODISCARD sheaf_rc query_run(struct ctx *c, struct query *s, struct core_page *out);
 void query_done(struct query *s);
 

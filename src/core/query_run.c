@@ -180,6 +180,16 @@ out:
     return rc;
 }
 
+/* Whatever was read, or failed to be read, of a table or index that went meanwhile counts for
+ * nothing. */
+static sheaf_rc check_there(struct ctx *c, const struct query *s)
+{
+    if (cat_still_has(s->core, s->drops, s->table, query_space(s))) return SHEAF_OK;
+    if (s->index && cat_still_has(s->core, s->drops, s->table, s->table->space))
+        return query_no_index(c, s->index->def.name);
+    return cat_not_found(c->err);
+}
+
 static sheaf_rc charge(struct run *r)
 {
     struct query *s = r->s;
@@ -187,10 +197,12 @@ static sheaf_rc charge(struct run *r)
     const struct table *t = s->table;
     double units = capacity_read_units(r->bytes, s->q->is_consistent, false);
     double own = r->fetch_units + (query_is_global(s) ? 0 : units);
-    val partition = s->q->is_scan ? VAL_ABSENT : s->condition.hash[0];
+    struct throttle_key key = {.n = s->q->is_scan ? 0 : s->schema.n_hash};
+    if (key.n) key.place = s->range.p;
+    for (uint32_t i = 0; i < key.n; i++) key.partition[i] = s->condition.hash[i];
     struct capacity k;
-    if (query_is_global(s)) TRY(throttle_read(s->core, t, s->index, partition, units, c->err));
-    if (own > 0) TRY(throttle_read(s->core, t, NULL, partition, own, c->err));
+    if (query_is_global(s)) TRY(throttle_read(s->core, t, s->index, &key, units, c->err));
+    if (own > 0) TRY(throttle_read(s->core, t, NULL, &key, own, c->err));
     TRY(capacity_init(c, &k, s->q->capacity, 1, false));
     TRY(capacity_reserve(c, &k, t));
     capacity_add(&k, t, s->index, units);
@@ -206,7 +218,9 @@ sheaf_rc query_run(struct ctx *c, struct query *s, struct core_page *out)
     struct run r = {.s = s, .c = c, .out = out};
     static span nothing[1]; /* an empty page has items, a count has none */
     if (s->q->select != CORE_SELECT_COUNT) out->items = nothing;
-    TRY(read_page(&r));
+    sheaf_rc rc = read_page(&r);
+    TRY(check_there(c, s));
+    TRY(rc);
     out->position = eng_visible(s->core->engine);
     return charge(&r);
 }

@@ -39,6 +39,12 @@ struct core {
     pthread_rwlock_t catalog_lock; /* the section of cat_enter; exclusive for schema changes */
     struct table **tables;         /* by name; under catalog_lock */
     uint32_t n_tables, cap_tables;
+    /* How often spaces were about to be freed: a reader whose count has changed meanwhile may have
+     * read a space that was going. See cat_still_has. */
+    atomic_uint_least64_t drops;
+    pthread_mutex_t drops_lock; /* the two below */
+    uint32_t n_drop_holds;      /* who wants no space freed */
+    bool has_held_drops;        /* somebody came meanwhile */
     uint64_t next_space;   /* under the exclusive catalog_lock; persisted with each schema change */
     struct faults *faults; /* NULL: none scheduled */
     struct lag *lag;       /* snapshots for gsi_lag_ms; NULL: off */
@@ -62,14 +68,23 @@ void lag_close(struct core *core);
 /* A scheduled failure for this request? Called once at the start of every operation. */
 SHEAF_NODISCARD sheaf_rc faults_check(struct core *core, const char *operation, span table,
                                       sheaf_error *err);
+/* What is read or written: one partition key of a table or index. */
+struct throttle_key {
+    sheaf_place place; /* whatever space it is of: the hash alone counts */
+    val partition[4];
+    uint32_t n; /* 0: no key, a scan */
+};
 /* Takes units from the key's and the table's (or index's) buckets, or SHEAF_THROUGHPUT_EXCEEDED.
  * Also feeds the heat figures. */
 SHEAF_NODISCARD sheaf_rc throttle_read(struct core *core, const struct table *t,
-                                       const struct table_index *x, val partition, double units,
-                                       sheaf_error *err);
+                                       const struct table_index *x, const struct throttle_key *key,
+                                       double units, sheaf_error *err);
 SHEAF_NODISCARD sheaf_rc throttle_write(struct core *core, const struct table *t,
-                                        const struct table_index *x, val partition, double units,
-                                        sheaf_error *err);
+                                        const struct table_index *x, const struct throttle_key *key,
+                                        double units, sheaf_error *err);
+/* Puts back what throttle_write took for a write that was refused afterwards. The heat stays. */
+void throttle_unwrite(struct core *core, const struct table *t, const struct table_index *x,
+                      const struct throttle_key *key, double units);
 
 /* After a committed write: the collection `place` of a table or index (its space) changed. Keeps
  * the candidates for the largest. */

@@ -21,10 +21,13 @@ enum {
 
 struct trim {
     struct core *core;
+    const struct table *table;
+    uint64_t space; /* of the stream */
     struct stream_log log;
     sheaf_stamp up_to; /* the last record to go */
     uint32_t n;
     bool is_full; /* ended by a limit: there may be more */
+    bool is_gone; /* of the last attempt: the stream is no longer the table's */
 };
 
 /* The oldest records, as many as a transaction takes. */
@@ -62,9 +65,30 @@ out:
     return rc;
 }
 
+static bool has_stream(const struct table *now, const struct trim *t)
+{
+    if (!now || now->number != t->table->number) return false;
+    for (uint32_t i = 0; i < now->n_streams; i++)
+        if (now->streams[i].space == t->space) return true;
+    return false;
+}
+
+/* Nothing may be written to the space of a stream that has gone: nobody would free it again. */
+static sheaf_rc guard_stream(struct trim *t, sheaf_txn *txn, sheaf_error *err)
+{
+    sheaf_rc rc = SHEAF_OK;
+    cat_enter(t->core);
+    struct table *now = cat_find_entered(t->core, t->table->name);
+    t->is_gone = !has_stream(now, t);
+    if (!t->is_gone) rc = eng_guard(txn, &now->catalog_key, err);
+    cat_leave(t->core);
+    table_unref(now);
+    return rc;
+}
+
 static sheaf_rc delete_old(void *ctx, sheaf_txn *txn, sheaf_error *err)
 {
-    const struct trim *t = ctx;
+    struct trim *t = ctx;
     struct arena arena;
     struct ctx c = {&arena, err};
     sheaf_engine_key key = {t->log.p, SPAN_LIT("")};
@@ -72,6 +96,8 @@ static sheaf_rc delete_old(void *ctx, sheaf_txn *txn, sheaf_error *err)
     sheaf_stamp mark, end = stream_stamp_next(&t->up_to);
     span stored, value;
     sheaf_rc rc;
+    TRY(guard_stream(t, txn, err));
+    if (t->is_gone) return SHEAF_OK;
     arena_init(&arena, BATCH_MEMORY);
     TRY_OUT(eng_get(txn, 1, &key, &stored, err));
     TRY_OUT(stream_mark_decode(stored, &mark, err));
@@ -86,10 +112,13 @@ out:
     return rc;
 }
 
-static sheaf_rc trim_shard(struct core *core, const struct table_stream *s, uint32_t shard,
+static sheaf_rc trim_shard(struct core *core, const struct table *table,
+                           const struct table_stream *s, uint32_t shard,
                            struct core_background *did, sheaf_error *err)
 {
     struct trim t = {.core = core,
+                     .table = table,
+                     .space = s->space,
                      .log = {.p = row_shard_place(s, shard),
                              .cutoff_us = core_now_us(core) - STREAM_RETENTION_US}};
     for (int i = 0; i < BATCHES; i++) {
@@ -97,6 +126,7 @@ static sheaf_rc trim_shard(struct core *core, const struct table_stream *s, uint
         TRY(find_old(&t, err));
         if (t.n == 0) return SHEAF_OK;
         TRY(sheaf_engine_run(core->engine, delete_old, &t, &how, NULL, err));
+        if (t.is_gone) return SHEAF_OK;
         did->trimmed_records += t.n;
         if (!t.is_full) return SHEAF_OK;
     }
@@ -163,7 +193,7 @@ sheaf_rc stream_trim(struct core *core, const struct table *t, struct core_backg
     for (uint32_t i = 0; i < t->n_streams; i++) {
         if (!stream_is_readable(&t->streams[i], now)) continue;
         for (uint32_t shard = 0; shard < STREAM_SHARDS; shard++)
-            TRY(trim_shard(core, &t->streams[i], shard, did, err));
+            TRY(trim_shard(core, t, &t->streams[i], shard, did, err));
     }
     return SHEAF_OK;
 }

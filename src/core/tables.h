@@ -90,6 +90,10 @@ SHEAF_NODISCARD sheaf_rc drops_install(struct core *core, struct table *old, str
                                        sheaf_error *err);
 /* Frees the spaces and removes the note. A failure is not the caller's: the note stays. */
 void drops_finish(struct core *core, const struct drops *d);
+/* Between the two no space is freed whose table was there at the first; drops_finish leaves its
+ * note, and the last one to let go does the work. Nobody waits for anybody. */
+void drops_hold(struct core *core);
+void drops_let_go(struct core *core);
 /* At opening: finishes what earlier runs left noted. */
 SHEAF_NODISCARD sheaf_rc tables_finish_drops(struct core *core, sheaf_error *err);
 /* Notes that the statistics of a space are to be swept out of another. */

@@ -77,9 +77,40 @@ static sheaf_rc remove_note(void *ctx, sheaf_txn *t, sheaf_error *err)
     return eng_del(t, &note, err);
 }
 
+void drops_hold(struct core *core)
+{
+    pthread_mutex_lock(&core->drops_lock);
+    core->n_drop_holds++;
+    pthread_mutex_unlock(&core->drops_lock);
+}
+
+void drops_let_go(struct core *core)
+{
+    pthread_mutex_lock(&core->drops_lock);
+    assert(core->n_drop_holds);
+    bool has_work = --core->n_drop_holds == 0 && core->has_held_drops;
+    if (has_work) core->has_held_drops = false;
+    pthread_mutex_unlock(&core->drops_lock);
+    if (!has_work) return;
+    sheaf_rc rc = tables_finish_drops(core, NULL);
+    (void)rc; /* as in drops_finish */
+}
+
+/* Asked when the note is committed already, so that whoever holds after this sees the note, and no
+ * table that has the spaces. */
+static bool is_held(struct core *core)
+{
+    pthread_mutex_lock(&core->drops_lock);
+    bool is = core->n_drop_holds > 0;
+    if (is) core->has_held_drops = true;
+    pthread_mutex_unlock(&core->drops_lock);
+    return is;
+}
+
 static sheaf_rc free_spaces(struct core *core, const struct drops *d, sheaf_error *err)
 {
     struct sheaf_run_options how = {.seed = core_seed(core)};
+    atomic_fetch_add(&core->drops, 1);
     for (uint32_t i = 0; i < d->n; i++) TRY(eng_drop_space(core->engine, space_at(d, i), err));
     return sheaf_engine_run(core->engine, remove_note, (void *)(uintptr_t)d, &how, NULL, err);
 }
@@ -88,6 +119,7 @@ void drops_finish(struct core *core, const struct drops *d)
 {
     if (d->n == 0) return;
     assert(d->id);
+    if (is_held(core)) return;
     sheaf_rc rc = free_spaces(core, d, NULL);
     (void)rc; /* the table is gone either way; the note makes the next opening finish */
 }
@@ -137,6 +169,7 @@ sheaf_rc tables_finish_drops(struct core *core, sheaf_error *err)
         struct drops d;
         arena_reset(&arena);
         rc = next_note(core, &c, &d, &has_note);
+        if (rc == SHEAF_OK && has_note && is_held(core)) break;
         if (rc == SHEAF_OK && has_note) rc = free_spaces(core, &d, err);
     }
     arena_deinit(&arena);

@@ -134,6 +134,19 @@ static const char *take(struct buckets *all, const sheaf_place *place, int kind,
     return NULL;
 }
 
+/* Back into both, as far as they hold it. Under the lock. */
+static void give_back(struct buckets *all, const sheaf_place *place, int kind, double rate,
+                      double units, int64_t now_us)
+{
+    struct bucket *key = place ? key_bucket(all, place, kind, now_us) : NULL;
+    double max = key_rates[kind];
+    if (key && key->is_used) key->left += units;
+    if (key) refill(key, max, max, now_us);
+    if (rate <= 0) return;
+    all->own[kind].left += units;
+    refill_own(all, kind, rate, now_us);
+}
+
 static sheaf_rc throttle(struct core *core, const struct table *t, const struct table_index *x,
                          const sheaf_place *place, int kind, double units, sheaf_error *err)
 {
@@ -156,29 +169,44 @@ static sheaf_rc throttle(struct core *core, const struct table *t, const struct 
 }
 
 static sheaf_rc charge(struct core *core, const struct table *t, const struct table_index *x,
-                       val partition, int kind, double units, sheaf_error *err)
+                       const struct throttle_key *key, int kind, double units, sheaf_error *err)
 {
     uint64_t space = x ? x->space : t->space;
-    sheaf_place place;
-    bool has_key = !val_is_absent(partition);
-    if (has_key) {
-        place = key_place(core_secret(core), space, 1, &partition);
+    sheaf_place place = sheaf_place_make(space, key->place.b + 8);
+    assert(key->n <= 4);
+    if (key->n) {
         struct gauge *one = gauges_of(core, t, space);
         if (one)
-            heat_note(&one->heat, &place, partition, kind, units, clock_coarse_us(core->clock));
+            heat_note(&one->heat, &place, &(struct heat_units){key->partition, key->n, kind, units},
+                      clock_coarse_us(core->clock));
     }
     if (!core->is_throttling || units <= 0) return SHEAF_OK;
-    return throttle(core, t, x, has_key ? &place : NULL, kind, units, err);
+    return throttle(core, t, x, key->n ? &place : NULL, kind, units, err);
 }
 
 sheaf_rc throttle_read(struct core *core, const struct table *t, const struct table_index *x,
-                       val partition, double units, sheaf_error *err)
+                       const struct throttle_key *key, double units, sheaf_error *err)
 {
-    return charge(core, t, x, partition, HEAT_READ, units, err);
+    return charge(core, t, x, key, HEAT_READ, units, err);
 }
 
 sheaf_rc throttle_write(struct core *core, const struct table *t, const struct table_index *x,
-                        val partition, double units, sheaf_error *err)
+                        const struct throttle_key *key, double units, sheaf_error *err)
 {
-    return charge(core, t, x, partition, HEAT_WRITE, units, err);
+    return charge(core, t, x, key, HEAT_WRITE, units, err);
+}
+
+void throttle_unwrite(struct core *core, const struct table *t, const struct table_index *x,
+                      const struct throttle_key *key, double units)
+{
+    if (!core->is_throttling || units <= 0) return;
+    if (x && x->def.is_local) x = NULL;
+    struct gauge *one = gauges_of(core, t, x ? x->space : t->space);
+    if (!one) return;
+    int64_t now_us = core_now_us(core);
+    pthread_mutex_lock(&one->bucket_lock);
+    if (one->buckets)
+        give_back(one->buckets, key->n ? &key->place : NULL, HEAT_WRITE,
+                  provisioned(t, x, HEAT_WRITE), units, now_us);
+    pthread_mutex_unlock(&one->bucket_lock);
 }

@@ -44,6 +44,7 @@ struct transact {
     /* Of one attempt: */
     struct core_multi_outcome out;
     bool is_cancelled;
+    bool is_replay;   /* answered by the client's token: nothing is written */
     sheaf_rc verdict; /* about the whole request */
     sheaf_error err, verdict_err;
 };
@@ -294,7 +295,6 @@ static sheaf_rc judge_all(struct transact *s, sheaf_txn *txn)
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         struct action *a = &s->actions[i];
-        a->op.effects = (struct effects){.n_arms = 0};
         if (!a->has_key) {
             give_reason(s, i, a->fault, a->fault_message);
             continue;
@@ -381,6 +381,7 @@ static sheaf_rc answer_by_token(struct transact *s, span row)
         s->verdict_err = s->err;
         return SHEAF_OK;
     }
+    s->is_replay = true;
     for (uint32_t i = 0; i < s->n; i++)
         if (s->actions[i].before.p) TRY(item_check(s->actions[i].before, &s->err));
     return fill_capacity(s, true);
@@ -398,6 +399,20 @@ static sheaf_rc write_all(struct transact *s, sheaf_txn *txn)
     return token_write(s->core, &s->c, txn, &s->internal);
 }
 
+/* What an earlier attempt left points into memory that this one gives back. */
+static void reset(struct transact *s)
+{
+    s->verdict = SHEAF_OK;
+    s->out = (struct core_multi_outcome){.written = s->out.written, .n = s->n};
+    s->is_replay = false;
+    reset_reasons(s);
+    for (uint32_t i = 0; i < s->n; i++) {
+        s->actions[i].before = SPAN_NONE;
+        s->actions[i].op.change = (struct change){.is_ttl = false};
+        s->actions[i].op.effects = (struct effects){.n_arms = 0};
+    }
+}
+
 static sheaf_rc body(void *ctx, sheaf_txn *txn, sheaf_error *err)
 {
     struct transact *s = ctx;
@@ -405,9 +420,7 @@ static sheaf_rc body(void *ctx, sheaf_txn *txn, sheaf_error *err)
     assert(err == &s->err);
     (void)err;
     s->calls++;
-    s->verdict = SHEAF_OK;
-    s->out = (struct core_multi_outcome){.written = s->out.written, .n = s->n};
-    reset_reasons(s);
+    reset(s);
     TRY(bind(s, txn));
     TRY(read_all(s, txn, &token));
     for (uint32_t i = 0; i < s->n && s->calls == ATTEMPTS; i++)
@@ -513,7 +526,7 @@ sheaf_rc core_transact_write(struct core *core, struct ctx *c, const struct core
         s.verdict = SHEAF_OK;
         reset_reasons(&s);
     }
-    bool is_written = rc == SHEAF_OK && s.verdict == SHEAF_OK && !s.is_cancelled;
+    bool is_written = rc == SHEAF_OK && s.verdict == SHEAF_OK && !s.is_cancelled && !s.is_replay;
     if (is_written) tell_gauges(&s);
     rc = conclude(c, &s, rc, out);
     out->position = result.position;

@@ -1,11 +1,13 @@
 /* Turns a database into complaints about whatever in it does not hold: the frame. Header, catalog,
  * tokens and spaces are looked at here, tables and streams in verify_table.c and verify_stream.c.
  *
- * Know before editing: the shared side of the catalog's section is held all along. Requests go on;
- * schema changes wait, because a space that is freed meanwhile would look damaged. Values come
+ * Know before editing: all of it comes from one snapshot, also the catalog, so requests and schema
+ * changes go on. Only spaces are not freed meanwhile, because a snapshot does not keep them. A
+ * complaint goes to a function that may use the database: no lock is held here. Values come
  * through cursors, not through get: what get returns is kept until the transaction ends. */
 #include "core/verify.h"
 
+#include "core/tables.h"
 #include "core/token.h"
 
 #include <assert.h>
@@ -358,14 +360,14 @@ sheaf_rc core_verify(struct core *core, bool (*complain)(void *ctx, const char *
     v.c = (struct ctx){&v.arena, err};
     buf_init(&v.spaces, NULL, SPACES_MEMORY);
     buf_init(&v.dropped, NULL, SPACES_MEMORY);
-    cat_enter(core);
+    drops_hold(core);
     sheaf_rc rc = eng_begin(core->engine, SHEAF_TXN_SNAPSHOT, &v.txn, err);
     if (rc == SHEAF_OK) {
         v.visible = eng_visible(core->engine); /* behind the snapshot: at least its moment */
         rc = check_all(&v);
         eng_rollback(v.txn);
     }
-    cat_leave(core);
+    drops_let_go(core);
     if (rc == SHEAF_OK) rc = eng_verify(core->engine, pass_on, &v, err);
     buf_deinit(&v.spaces);
     buf_deinit(&v.dropped);

@@ -115,8 +115,8 @@ sheaf_rc write_check_schema(struct ctx *c, const struct write_op *op, const stru
 sheaf_rc write_bind(struct core *core, struct ctx *c, struct write_op *op, struct table *t)
 {
     val item = item_map(op->w->item);
-    assert(t && t != op->table);
-    if (op->table) table_unref(op->table);
+    assert(t);
+    if (op->table) table_unref(op->table); /* may be the same: each has its own reference */
     op->table = t;
     return row_item_key(core, c, t, table_hash_of(t, item), table_range_of(t, item), &op->key);
 }
@@ -233,31 +233,64 @@ void write_charge_refused(struct ctx *c, struct write_op *op)
     op->effects.arms[op->effects.n_arms++] = (struct effect_arm){NULL, effects_write_units(bytes)};
 }
 
-/* The partition key of the item's entry in an index, of the image that has one. */
-static val index_partition(const struct write_op *op, const struct table_index *x)
+/* The partition key of the item's entry in an index: of the new entry, else of the old one. */
+static struct throttle_key index_key(const struct write_op *op, const struct table_index *x)
 {
-    span name = x->def.hash[0].name;
-    val v = op->change.after.p ? val_find(item_map(op->change.after), name) : VAL_ABSENT;
-    if (val_is_absent(v) && op->change.before.p) v = val_find(item_map(op->change.before), name);
-    return v;
+    struct throttle_key key = {.n = 0};
+    const struct effects *all = &op->effects;
+    for (uint32_t i = 0; i < all->n_entries; i++) {
+        const struct effect_entry *e = &all->entries[i];
+        if (e->index != x || !(e->has_new || e->has_old)) continue;
+        val item = item_map(e->has_new ? op->change.after : op->change.before);
+        key.place = e->has_new ? e->new_key.p : e->old_key.p;
+        key.n = x->def.n_hash;
+        for (uint32_t k = 0; k < key.n; k++) key.partition[k] = val_find(item, x->def.hash[k].name);
+    }
+    return key;
 }
 
+static bool has_own_throughput(const struct effect_arm *arm)
+{
+    return arm->index && !arm->index->def.is_local; /* a local index lives on the table's */
+}
+
+/* What the first n_arms took from their indexes. */
+static void give_back(struct core *core, const struct write_op *op, uint32_t n_arms)
+{
+    for (uint32_t i = 0; i < n_arms; i++) {
+        const struct effect_arm *arm = &op->effects.arms[i];
+        if (!has_own_throughput(arm)) continue;
+        struct throttle_key key = index_key(op, arm->index);
+        throttle_unwrite(core, op->table, arm->index, &key, arm->write_units);
+    }
+}
+
+/* From the table and all indexes, or from none. */
 sheaf_rc write_throttle(struct core *core, struct ctx *c, const struct write_op *op,
                         bool is_transaction)
 {
     const struct table *t = op->table;
+    const struct effects *all = &op->effects;
     assert(t);
     double own = 0;
-    for (uint32_t i = 0; i < op->effects.n_arms; i++) {
-        const struct effect_arm *arm = &op->effects.arms[i];
-        double units = arm->write_units * (is_transaction && !arm->index ? 2.0 : 1.0);
-        if (arm->index && !arm->index->def.is_local)
-            TRY(throttle_write(core, t, arm->index, index_partition(op, arm->index), units,
-                               c->err));
-        else
-            own += units; /* a local index lives on the table's throughput */
+    sheaf_rc rc = SHEAF_OK;
+    uint32_t n = 0;
+    for (; n < all->n_arms && rc == SHEAF_OK; n++) {
+        const struct effect_arm *arm = &all->arms[n];
+        if (!has_own_throughput(arm)) {
+            own += arm->write_units * (is_transaction && !arm->index ? 2.0 : 1.0);
+            continue;
+        }
+        struct throttle_key key = index_key(op, arm->index);
+        rc = throttle_write(core, t, arm->index, &key, arm->write_units, c->err);
     }
-    return throttle_write(core, t, NULL, table_hash_of(t, item_map(op->w->item)), own, c->err);
+    struct throttle_key key = {op->key.p, {table_hash_of(t, item_map(op->w->item))}, 1};
+    if (rc != SHEAF_OK)
+        n--; /* the last one was refused */
+    else
+        rc = throttle_write(core, t, NULL, &key, own, c->err);
+    if (rc != SHEAF_OK) give_back(core, op, n);
+    return rc;
 }
 
 sheaf_rc write_metrics(struct ctx *c, const struct write_op *op, struct core_metrics *out)

@@ -51,14 +51,35 @@ static struct table *table(const char *name)
 
 static val text_val(const char *text) { return doc_text_val(&t.arena, text); }
 
+static struct throttle_key key_of(val partition)
+{
+    struct throttle_key k = {.n = val_is_absent(partition) ? 0 : 1, .partition = {partition}};
+    if (k.n) k.place = key_place(core_secret(t.core), 1, 1, &partition);
+    return k;
+}
+
+static sheaf_rc read_key(const struct table *tab, const struct table_index *x, val partition,
+                         double units, sheaf_error *err)
+{
+    struct throttle_key k = key_of(partition);
+    return throttle_read(t.core, tab, x, &k, units, err);
+}
+
+static sheaf_rc write_key(const struct table *tab, const struct table_index *x, val partition,
+                          double units, sheaf_error *err)
+{
+    struct throttle_key k = key_of(partition);
+    return throttle_write(t.core, tab, x, &k, units, err);
+}
+
 static sheaf_rc do_read(const char *key, double units)
 {
-    return throttle_read(t.core, table("T"), NULL, text_val(key), units, &t.err);
+    return read_key(table("T"), NULL, text_val(key), units, &t.err);
 }
 
 static sheaf_rc do_write(const char *key, double units)
 {
-    return throttle_write(t.core, table("T"), NULL, text_val(key), units, &t.err);
+    return write_key(table("T"), NULL, text_val(key), units, &t.err);
 }
 
 static sheaf_rc put(const char *name, const char *item)
@@ -165,16 +186,16 @@ static void test_throttle__judges_global_indexes_apart_and_local_ones_with_the_t
 {
     (void)state;
     struct table *tab = test_change_table(t.core, "T", make_provisioned);
-    assert_ok(throttle_write(t.core, tab, &tab->indexes[0], text_val("'g'"), 300, &t.err));
-    assert_rc(throttle_write(t.core, tab, &tab->indexes[0], text_val("'h'"), 1, &t.err),
+    assert_ok(write_key(tab, &tab->indexes[0], text_val("'g'"), 300, &t.err));
+    assert_rc(write_key(tab, &tab->indexes[0], text_val("'h'"), 1, &t.err),
               SHEAF_THROUGHPUT_EXCEEDED);
     assert_string_equal(t.err.message, INDEX_EXCEEDED); /* AWS_CANCEL */
-    assert_ok(throttle_read(t.core, tab, &tab->indexes[1], text_val("'a'"), 3000, &t.err));
+    assert_ok(read_key(tab, &tab->indexes[1], text_val("'a'"), 3000, &t.err));
     assert_rc(do_read("'b'", 1), SHEAF_THROUGHPUT_EXCEEDED);
     /* A scan has no key: only the table's units count. */
     clock_manual_advance(&hands, 1000000);
-    assert_ok(throttle_read(t.core, tab, NULL, VAL_ABSENT, 10, &t.err));
-    assert_rc(throttle_read(t.core, tab, NULL, VAL_ABSENT, 1, &t.err), SHEAF_THROUGHPUT_EXCEEDED);
+    assert_ok(read_key(tab, NULL, VAL_ABSENT, 10, &t.err));
+    assert_rc(read_key(tab, NULL, VAL_ABSENT, 1, &t.err), SHEAF_THROUGHPUT_EXCEEDED);
 }
 
 static void test_throttle__makes_operations_fail_and_writes_nothing(void **state)
@@ -195,6 +216,34 @@ static void test_throttle__makes_operations_fail_and_writes_nothing(void **state
     assert_null(out.item.p);
 }
 
+static void test_throttle__takes_nothing_from_an_index_when_the_table_refuses(void **state)
+{
+    (void)state;
+    struct table *tab = test_change_table(t.core, "T", make_provisioned);
+    const struct table_index *x = &tab->indexes[0];
+    assert_ok(write_key(tab, x, text_val("'g'"), 299, &t.err)); /* one is left */
+    assert_ok(do_write("'z'", 600));                            /* and none of the table's */
+    for (int i = 0; i < 3; i++)
+        assert_rc(put("T", "{PK: 'a', SK: 1, G: 'g'}"), SHEAF_THROUGHPUT_EXCEEDED);
+    assert_string_equal(t.err.message, TABLE_EXCEEDED);
+    assert_ok(write_key(tab, x, text_val("'g'"), 1, &t.err));
+    assert_rc(write_key(tab, x, text_val("'g'"), 1, &t.err), SHEAF_THROUGHPUT_EXCEEDED);
+}
+
+/* Two keys that begin alike are two keys. */
+static void test_throttle__tells_keys_of_many_attributes_apart(void **state)
+{
+    (void)state;
+    test_table(t.core, "M", "PK:S", NULL, "multi(A:S, B:S) ALL");
+    struct table *tab = table("M");
+    const struct table_index *x = &tab->indexes[0];
+    struct throttle_key one = {.partition = {text_val("'a'"), text_val("'b'")}, .n = 2};
+    one.place = key_place(core_secret(t.core), x->space, 2, one.partition);
+    assert_ok(throttle_write(t.core, tab, x, &one, 1000, &t.err));
+    assert_rc(put("M", "{PK: 'p', A: 'a', B: 'b'}"), SHEAF_THROUGHPUT_EXCEEDED);
+    assert_ok(put("M", "{PK: 'p', A: 'a', B: 'c'}"));
+}
+
 static void test_throttle__forgets_keys_in_bounded_memory(void **state)
 {
     (void)state;
@@ -202,14 +251,14 @@ static void test_throttle__forgets_keys_in_bounded_memory(void **state)
     val key = text_val("'k00000'");
     struct table *tab = table("T");
     memcpy(bytes, key.p, key.n);
-    assert_ok(throttle_write(t.core, tab, NULL, key, 1000, NULL));
+    assert_ok(write_key(tab, NULL, key, 1000, NULL));
     uint64_t before = mem_count();
     for (int i = 1; i < 50000; i++) {
         char digits[16];
         snprintf(digits, sizeof digits, "%05d", i);
         memcpy(bytes + key.n - 5, digits, 5);
         if (i % 1000 == 0) clock_manual_advance(&hands, 1000); /* 50 ms in all */
-        assert_ok(throttle_write(t.core, tab, NULL, (val){bytes, key.n}, 1, NULL));
+        assert_ok(write_key(tab, NULL, (val){bytes, key.n}, 1, NULL));
     }
     assert_int_equal(mem_count(), before);
 }
@@ -222,10 +271,10 @@ static void test_throttle__runs_out_of_memory_with_an_error(void **state)
         open_with((struct core_options){.throttle = true});
         val key = text_val("'a'");
         mem_fail_at(nth, false);
-        sheaf_rc rc = throttle_write(t.core, table("T"), NULL, key, 1, &t.err);
+        sheaf_rc rc = write_key(table("T"), NULL, key, 1, &t.err);
         mem_fail_at(0, false);
         if (rc != SHEAF_OK) assert_int_equal(rc, SHEAF_NOMEM);
-        assert_ok(throttle_write(t.core, table("T"), NULL, key, 1, &t.err));
+        assert_ok(write_key(table("T"), NULL, key, 1, &t.err));
     }
 }
 
@@ -268,6 +317,27 @@ static void test_faults__come_at_the_nth_and_every(void **state)
         with_faults(&f, 1, 1);
         assert_string_equal(pattern("PutItem", "T", 10), rows[i].want);
     }
+}
+
+static void test_faults__cancel_transactions_with_reasons(void **state)
+{
+    (void)state;
+    struct core_fault f = {.rc = SHEAF_TRANSACTION_CONFLICT, .nth = 1};
+    with_faults(&f, 1, 1);
+    struct expr_env *env = test_env(&t.arena, NULL, NULL);
+    struct core_get gets[2] = {
+        {.table = SPAN_LIT("T"), .key = test_item(&t, "{PK: 'a', SK: 1}"), .env = env},
+        {.table = SPAN_LIT("T"), .key = test_item(&t, "{PK: 'a', SK: 2}"), .env = env}};
+    struct core_multi_get q = {.gets = gets, .n = 2, .is_transaction = true};
+    struct core_items_outcome out;
+    assert_rc(core_multi_get(t.core, &t.ctx, &q, &out), SHEAF_TRANSACTION_CANCELED);
+    assert_string_equal(t.err.message,
+                        "Transaction cancelled, please refer cancellation reasons for specific "
+                        "reasons [TransactionConflict, None]");
+    assert_int_equal(out.n, 2);
+    assert_int_equal(out.written[0].rc, SHEAF_TRANSACTION_CONFLICT);
+    assert_int_equal(out.written[1].rc, SHEAF_OK);
+    assert_ok(core_multi_get(t.core, &t.ctx, &q, &out));
 }
 
 static void test_faults__match_operation_and_table(void **state)
@@ -611,9 +681,12 @@ int main(void)
         THROTTLE(test_throttle__keeps_five_minutes_of_provisioned_units),
         THROTTLE(test_throttle__judges_global_indexes_apart_and_local_ones_with_the_table),
         THROTTLE(test_throttle__makes_operations_fail_and_writes_nothing),
+        THROTTLE(test_throttle__takes_nothing_from_an_index_when_the_table_refuses),
+        THROTTLE(test_throttle__tells_keys_of_many_attributes_apart),
         THROTTLE(test_throttle__forgets_keys_in_bounded_memory),
         THROTTLE(test_throttle__runs_out_of_memory_with_an_error),
         FAULTS(test_faults__come_at_the_nth_and_every),
+        FAULTS(test_faults__cancel_transactions_with_reasons),
         FAULTS(test_faults__match_operation_and_table),
         FAULTS(test_faults__answer_with_the_services_words),
         FAULTS(test_faults__at_random_are_the_same_with_the_same_seed),

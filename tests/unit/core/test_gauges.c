@@ -38,16 +38,35 @@ static struct table *table(void)
 
 static val text_val(const char *text) { return doc_text_val(&t.arena, text); }
 
+static struct throttle_key key_of(val partition)
+{
+    struct throttle_key k = {.n = val_is_absent(partition) ? 0 : 1, .partition = {partition}};
+    if (k.n) k.place = key_place(core_secret(t.core), 1, 1, &partition);
+    return k;
+}
+
+static sheaf_rc read_key(const struct table *tab, const struct table_index *x, val partition,
+                         double units, sheaf_error *err)
+{
+    struct throttle_key k = key_of(partition);
+    return throttle_read(t.core, tab, x, &k, units, err);
+}
+
+static sheaf_rc write_key(const struct table *tab, const struct table_index *x, val partition,
+                          double units, sheaf_error *err)
+{
+    struct throttle_key k = key_of(partition);
+    return throttle_write(t.core, tab, x, &k, units, err);
+}
+
 static void read_n(const char *key, int n)
 {
-    for (int i = 0; i < n; i++)
-        assert_ok(throttle_read(t.core, table(), NULL, text_val(key), 0.5, NULL));
+    for (int i = 0; i < n; i++) assert_ok(read_key(table(), NULL, text_val(key), 0.5, NULL));
 }
 
 static void write_n(const char *key, int n)
 {
-    for (int i = 0; i < n; i++)
-        assert_ok(throttle_write(t.core, table(), NULL, text_val(key), 1, NULL));
+    for (int i = 0; i < n; i++) assert_ok(write_key(table(), NULL, text_val(key), 1, NULL));
 }
 
 static void hottest(const char *index, uint32_t limit)
@@ -148,7 +167,7 @@ static void test_heat__finds_hot_keys_among_very_many(void **state)
         else
             snprintf(text, sizeof text, "'cold%u'", (unsigned)rng_below(&r, 100000));
         struct arena_mark at = arena_mark(&t.arena);
-        assert_ok(throttle_read(t.core, table(), NULL, text_val(text), 1, NULL));
+        assert_ok(read_key(table(), NULL, text_val(text), 1, NULL));
         arena_rewind(&t.arena, at);
     }
     hottest(NULL, HOT);
@@ -189,7 +208,7 @@ static void test_heat__costs_little(void **state)
             sum += key_place(core_secret(t.core), 99, 1, &keys[i * 7919u % counts[which]]).b[9];
         double hashed = cpu_ns();
         for (unsigned i = 0; i < CALLS; i++)
-            assert_ok(throttle_read(t.core, tab, NULL, keys[i * 7919u % counts[which]], 0.5, NULL));
+            assert_ok(read_key(tab, NULL, keys[i * 7919u % counts[which]], 0.5, NULL));
         print_message("throttle_read over %u keys: %.0f ns of CPU (hashing alone %.0f, sum %u)\n",
                       counts[which], (cpu_ns() - hashed) / CALLS, (hashed - from) / CALLS, sum);
     }
@@ -207,14 +226,14 @@ static void test_heat__keeps_long_keys_and_those_of_many_attributes(void **state
     hottest(NULL, 10);
     assert_int_equal(out.n, 2);
     assert_int_equal(val_bytes(val_find(item_map(out.all[0].key), SPAN_LIT("PK"))).n, 2048);
-    /* Of several HASH attributes the first is passed. */
     const struct table_index *x = table_index(table(), SPAN_LIT("multi"));
-    assert_ok(throttle_read(t.core, table(), x, text_val("'g'"), 4, NULL));
+    struct throttle_key both = {.partition = {text_val("'g'"), text_val("'p'")}, .n = 2};
+    both.place = key_place(core_secret(t.core), 1, 2, both.partition);
+    assert_ok(throttle_read(t.core, table(), x, &both, 4, NULL));
     hottest("multi", 10);
-    assert_string_equal(key_at(0), "{G: 'g'}");
-    assert_int_equal(out.all[0].items, 0);
+    assert_string_equal(key_at(0), "{G: 'g', H: 'p'}");
     /* A scan has no key. */
-    assert_ok(throttle_read(t.core, table(), NULL, VAL_ABSENT, 100, NULL));
+    assert_ok(read_key(table(), NULL, VAL_ABSENT, 100, NULL));
 }
 
 /* ---- sizes ---- */
@@ -377,13 +396,28 @@ static void test_gauges__outlive_schema_changes_and_let_go_of_deleted_indexes(vo
     read_n("'a'", 4);
     for (int i = 0; i < 3 * GAUGES_MAX; i++) {
         struct table *tab = test_change_table(t.core, "T", add_name);
-        assert_ok(throttle_read(t.core, tab, &tab->indexes[0], text_val("'g'"), i + 1, NULL));
+        assert_ok(read_key(tab, &tab->indexes[0], text_val("'g'"), i + 1, NULL));
         hottest("gsi", 5);
         assert_int_equal(out.n, 1);
         assert_true(is_near(out.all[0].reads_per_s, i + 1));
     }
     hottest(NULL, 10);
     assert_true(is_near(out.all[0].reads_per_s, 2));
+}
+
+/* A request that began before an index was added leaves the index's figures alone. */
+static void test_gauges__are_safe_from_older_versions_of_the_table(void **state)
+{
+    (void)state;
+    struct table *old = cat_find(t.core, SPAN_LIT("T"));
+    struct table *tab = test_change_table(t.core, "T", add_name);
+    assert_ok(read_key(tab, &tab->indexes[0], text_val("'g'"), 60, NULL));
+    assert_ok(read_key(old, &old->indexes[1], text_val("'h'"), 60, NULL));
+    assert_ok(read_key(old, &old->indexes[0], text_val("'i'"), 60, NULL));
+    table_unref(old);
+    hottest("gsi", 5);
+    assert_int_equal(out.n, 1);
+    assert_string_equal(key_at(0), "{G: 'g'}");
 }
 
 static void test_gauges__do_without_memory(void **state)
@@ -406,8 +440,7 @@ static void test_gauges__do_without_memory(void **state)
         assert_ok(row_item_key(t.core, &t.ctx, tab, table_hash_of(tab, item_map(item)),
                                table_range_of(tab, item_map(item)), &k));
         mem_fail_at(nth, false);
-        assert_ok(
-            throttle_read(t.core, tab, NULL, key, 1, NULL)); /* figures are lost, not requests */
+        assert_ok(read_key(tab, NULL, key, 1, NULL)); /* figures are lost, not requests */
         gauges_written(t.core, tab, tab->space, &k.p, item_map(item));
         sheaf_rc rc = core_hottest(t.core, &t.ctx, SPAN_LIT("T"), SPAN_NONE, 5, &out);
         if (rc == SHEAF_OK) rc = core_largest(t.core, &t.ctx, SPAN_LIT("T"), SPAN_NONE, 5, &out);
@@ -434,7 +467,7 @@ static void *hammer(void *ctx)
         snprintf(text, sizeof text, "'k%u'", i % 3 == 0 ? i : id);
         val key = doc_text_val(&arena, text);
         struct table *tab = cat_find(t.core, SPAN_LIT("T"));
-        if (throttle_read(t.core, tab, NULL, key, 1, NULL) != SHEAF_OK) abort();
+        if (read_key(tab, NULL, key, 1, NULL) != SHEAF_OK) abort();
         sheaf_place place = key_place(core_secret(t.core), tab->space, 1, &key);
         snprintf(text, sizeof text, "{PK: 'k%u', SK: 1}", i % 3 == 0 ? i : id);
         gauges_written(t.core, tab, tab->space, &place, item_map(doc_text_item(&arena, text)));
@@ -482,6 +515,7 @@ int main(void)
         CASE(test_largest__finds_a_collection_that_grows_among_very_many),
         CASE(test_largest__is_found_again_after_a_reopen),
         CASE(test_gauges__outlive_schema_changes_and_let_go_of_deleted_indexes),
+        CASE(test_gauges__are_safe_from_older_versions_of_the_table),
         CASE(test_gauges__do_without_memory),
         CASE(test_gauges__are_shared_by_threads),
     };

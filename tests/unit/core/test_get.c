@@ -405,6 +405,10 @@ static void test_multi_get__refuses_in_aws_words(void **state)
                                 {.table = "none", .key = "{PK: 'a', SK: '1'}"}};
     const struct req missing[] = {{.key = "{PK: 'a', SK: '1'}"},
                                   {.table = "none", .key = "{a: 'x'}"}};
+    const struct req alias[] = {
+        {.key = "{PK: 'a', SK: '1'}"},
+        {.table = "arn:aws:dynamodb:us-east-1:000000000000:table/T", .key = "{PK: 'a', SK: '2'}"},
+        {.table = "arn:aws:dynamodb:us-east-1:000000000000:table/T", .key = "{PK: 'a', SK: '1'}"}};
     const struct req unlike[] = {{.key = "{PK: 'a', SK: '1'}"}, {.key = "{PK: 'a', SK: 1}"}};
     const struct req empty[] = {{.key = "{PK: 'a', SK: 1}"}, {.key = "{PK: 'a', SK: ''}"}};
     const struct req unused[] = {
@@ -437,6 +441,11 @@ static void test_multi_get__refuses_in_aws_words(void **state)
          PARITY_BATCH_GET},
         {twice, 3, true, SHEAF_VALIDATION,
          "Transaction request cannot include multiple operations on one item", PARITY},
+        {alias, 2, false, SHEAF_OK, "", PARITY_BATCH_GET},
+        {alias, 3, false, SHEAF_VALIDATION, "Provided list of item keys contains duplicates",
+         PARITY_BATCH_GET},
+        {alias, 3, true, SHEAF_VALIDATION,
+         "Transaction request cannot include multiple operations on one item", PARITY},
         {missing, 2, false, SHEAF_RESOURCE_NOT_FOUND, "Requested resource not found",
          PARITY_BATCH_GET},
         {missing, 2, true, SHEAF_RESOURCE_NOT_FOUND, "Requested resource not found", PARITY},
@@ -459,6 +468,7 @@ static void test_multi_get__refuses_in_aws_words(void **state)
         if (rows[i].rc) assert_null(many.items);
         if (rows[i].rc == SHEAF_TRANSACTION_CANCELED) {
             assert_int_equal(many.n, 2);
+            assert_true(many.position > 0);
             assert_int_equal(many.written[0].rc, SHEAF_OK);
             assert_int_equal(many.written[1].rc, SHEAF_VALIDATION);
             assert_string_equal(many.written[1].message, NO_MATCH);

@@ -470,10 +470,12 @@ static void test_conflict__is_replayed_then_cancels(void **state)
     check_all();
 }
 
-/* A clock that writes to one item whenever the body asks it for the time. */
+/* A clock that does something whenever the body asks it for the time. */
 struct meddler {
     struct clock_source base;
     struct core *core;
+    void (*act)(struct core_test *inner);
+    bool is_once;
     bool is_inside;
 };
 
@@ -483,18 +485,24 @@ static int64_t meddle(struct clock_source *self)
     if (!m->core || m->is_inside) return 1;
     m->is_inside = true;
     struct core_test inner = {.core = m->core};
-    arena_init(&inner.arena, 1 << 20);
+    arena_init(&inner.arena, 8 << 20);
     inner.ctx = (struct ctx){&inner.arena, &inner.err};
-    struct core_write_item q = {.write = {.action = CORE_UPDATE,
-                                          .table = SPAN_LIT("H"),
-                                          .item = test_item(&inner, "{pk: 'hot'}"),
-                                          .update = SPAN_LIT("ADD n :one"),
-                                          .env = test_env(&inner.arena, NULL, "{':one': 1}")}};
-    struct core_write_outcome ignored;
-    assert_ok(core_write_item(m->core, &inner.ctx, &q, &ignored));
+    m->act(&inner);
     arena_deinit(&inner.arena);
     m->is_inside = false;
+    if (m->is_once) m->core = NULL;
     return 1;
+}
+
+static void count_up(struct core_test *inner)
+{
+    struct core_write_item q = {.write = {.action = CORE_UPDATE,
+                                          .table = SPAN_LIT("H"),
+                                          .item = test_item(inner, "{pk: 'hot'}"),
+                                          .update = SPAN_LIT("ADD n :one"),
+                                          .env = test_env(&inner->arena, NULL, "{':one': 1}")}};
+    struct core_write_outcome ignored;
+    assert_ok(core_write_item(inner->core, &inner->ctx, &q, &ignored));
 }
 
 static uint64_t no_time(struct clock_source *self)
@@ -509,7 +517,7 @@ static void test_conflict__is_blamed_on_the_item_that_was_written(void **state)
 {
     (void)state;
     core_test_deinit(&t);
-    struct meddler m = {.base = {meddle, no_time, no_sleep}};
+    struct meddler m = {.base = {meddle, no_time, no_sleep}, .act = count_up};
     core_test_init(&t, &(struct core_options){.clock = &m.base});
     make_tables();
     m.core = t.core;
@@ -520,6 +528,78 @@ static void test_conflict__is_blamed_on_the_item_that_was_written(void **state)
     m.core = NULL;
     assert_string_equal(t.err.message, CANCELLED "[None, TransactionConflict, None]");
     assert_string_equal(test_get(&t, "H", "{pk: 'calm'}"), "-");
+    check_all();
+}
+
+enum { MANY = 60 };
+
+/* Enough actions that what an attempt made goes back to the system before the next one. */
+static const struct core_transact_write *many(struct core_test *of)
+{
+    struct core_transact_write *q = ARENA_NEW(&of->arena, struct core_transact_write);
+    struct core_write *writes = ARENA_ARRAY(&of->arena, struct core_write, MANY);
+    char key[64];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(key, sizeof key, "{pk: 'p%d', sk: 's'}", i);
+        writes[i] =
+            (struct core_write){.action = CORE_UPDATE,
+                                .table = SPAN_LIT("X"),
+                                .item = test_item(of, key),
+                                .update = SPAN_LIT("ADD n :one SET x = :x"),
+                                .env = test_env(&of->arena, NULL, "{':one': 1, ':x': 'x'}")};
+    }
+    *q = (struct core_transact_write){.writes = writes, .n = MANY, .token = SPAN_LIT("token")};
+    return q;
+}
+
+static void send_many(struct core_test *inner)
+{
+    struct core_multi_outcome ignored;
+    assert_ok(core_transact_write(inner->core, &inner->ctx, many(inner), &ignored));
+}
+
+/* Nothing of the attempt that lost is looked at afterwards (a matter for the sanitizers). */
+static void test_conflict__with_the_same_token_is_answered_by_it(void **state)
+{
+    (void)state;
+    core_test_deinit(&t);
+    struct meddler m = {.base = {meddle, no_time, no_sleep}, .act = send_many, .is_once = true};
+    core_test_init(&t, &(struct core_options){.clock = &m.base});
+    make_tables();
+    const struct core_transact_write *q = many(&t);
+    m.core = t.core;
+    assert_ok(core_transact_write(t.core, &t.ctx, q, &out));
+    assert_null(m.core);
+    assert_string_equal(test_get(&t, "X", "{pk: 'p7', sk: 's'}"),
+                        "{n: 1, pk: 'p7', sk: 's', x: 'x'}");
+    check_all();
+}
+
+static void protect(struct core *core, struct table *table)
+{
+    (void)core;
+    table->is_protected = true;
+}
+
+static void change_one_table(struct core_test *inner)
+{
+    (void)test_change_table(inner->core, "Y", protect);
+}
+
+static void test_conflict__by_a_change_of_one_table_of_two(void **state)
+{
+    (void)state;
+    core_test_deinit(&t);
+    struct meddler m = {
+        .base = {meddle, no_time, no_sleep}, .act = change_one_table, .is_once = true};
+    core_test_init(&t, &(struct core_options){.clock = &m.base});
+    make_tables();
+    m.core = t.core;
+    assert_ok(SEND({U, .item = "{pk: 'a'}", .update = "ADD n :one", .values = "{':one': 1}"},
+                   {P, .table = "Y", .item = "{pk: 'b'}"}, {P, .item = "{pk: 'c'}"}));
+    assert_null(m.core);
+    assert_string_equal(test_get(&t, "H", "{pk: 'a'}"), "{n: 1, pk: 'a'}");
+    assert_string_equal(test_get(&t, "Y", "{pk: 'b'}"), "{pk: 'b'}");
     check_all();
 }
 
@@ -632,6 +712,8 @@ int main(void)
         CASE(test_token__is_1_to_36_characters),
         CASE(test_conflict__is_replayed_then_cancels),
         CASE(test_conflict__is_blamed_on_the_item_that_was_written),
+        CASE(test_conflict__with_the_same_token_is_answered_by_it),
+        CASE(test_conflict__by_a_change_of_one_table_of_two),
         CASE(test_unknown_outcome__is_settled_by_a_token),
         CASE(test_engine_failures__reach_the_caller_and_leave_nothing),
         CASE(test_memory__can_run_out_anywhere_and_nothing_is_half_written),
