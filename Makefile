@@ -55,12 +55,12 @@ bench: ## build optimised and print CPU time per operation: the layers, then who
 asan: ## unit, contract and example tests under AddressSanitizer and UBSan
 	$(SETUP) test
 	$(call build,asan)
-	@tools/run-tests build/asan -L '^(unit|contract|example)$$' $(TESTS)
+	@tools/run-tests build/asan -L '^(unit|contract|example|model)$$' $(TESTS)
 
 tsan: ## the same under ThreadSanitizer
 	$(SETUP) test
 	$(call build,tsan)
-	@tools/run-tests build/tsan -L '^(unit|contract|example)$$' $(TESTS)
+	@tools/run-tests build/tsan -L '^(unit|contract|example|threads)$$' $(TESTS)
 
 soak: ## crash tests with SOAK_CYCLES, random tests times SOAK_SCALE: hours
 	$(SETUP) test
