@@ -114,6 +114,7 @@ sheaf_rc core_collection(struct core *core, struct ctx *c, span table, span inde
     rc = check_there(core, c, &s, rc);
     table_unref(s.table);
     if (rc == SHEAF_OK) *out = answer;
+    out->position = eng_visible(core->engine);
     return rc;
 }
 

@@ -8,7 +8,8 @@
  * LIFETIMES  Everything in an outcome lives in the request's arena (ctx->arena) or is borrowed from
  * the request. Items are encoded items (value/val.h), whole with their header.
  * DURABILITY  Every outcome carries `position`; whoever answers a client waits until the engine is
- * durable up to it. Reads carry the position they may have seen.
+ * durable up to it. Reads carry the position they may have seen, and so do refusals, which may be
+ * read from the database as well: a table that is there already, a token that was used.
  * THREADS  Every function is thread-safe; a request belongs to one thread.
  * ERRORS  SHEAF_CONDITIONAL_CHECK_FAILED and SHEAF_TRANSACTION_CANCELED come with data in the
  * outcome; every other error leaves the outcome empty. When an operation fails nothing is written.
@@ -418,6 +419,7 @@ struct core_collection {
     span key; /* item: the partition key attributes; p == NULL when not known */
     uint64_t items, bytes;
     double reads_per_s, writes_per_s;
+    sheaf_position position; /* of core_collection; lists have one for all */
 };
 struct core_collections {
     struct core_collection *all;

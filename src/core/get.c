@@ -127,6 +127,6 @@ sheaf_rc core_get_item(struct core *core, struct ctx *c, const struct core_get_i
     TRY(faults_check(core, "GetItem", q->get.table, c->err));
     sheaf_rc rc = get(core, c, q, &op, out);
     read_done(&op);
-    if (rc != SHEAF_OK) *out = (struct core_item_outcome){.position = 0};
+    if (rc != SHEAF_OK) *out = (struct core_item_outcome){.position = eng_visible(core->engine)};
     return rc;
 }

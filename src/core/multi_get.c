@@ -324,7 +324,7 @@ sheaf_rc core_multi_get(struct core *core, struct ctx *c, const struct core_mult
         *out = (struct core_items_outcome){
             .n = q->n, .written = out->written, .position = eng_visible(core->engine)};
     else if (rc != SHEAF_OK)
-        *out = (struct core_items_outcome){.n = 0};
+        *out = (struct core_items_outcome){.position = eng_visible(core->engine)};
     else
         out->written = NULL;
     return rc;

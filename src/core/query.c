@@ -287,6 +287,6 @@ sheaf_rc core_query(struct core *core, struct ctx *c, const struct core_query *q
     sheaf_rc rc = query_plan(core, c, q, &s);
     if (rc == SHEAF_OK) rc = query_run(c, &s, out);
     query_done(&s);
-    if (rc != SHEAF_OK) *out = (struct core_page){.n = 0};
+    if (rc != SHEAF_OK) *out = (struct core_page){.position = eng_visible(core->engine)};
     return rc;
 }

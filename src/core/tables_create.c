@@ -170,7 +170,10 @@ sheaf_rc core_create_table(struct core *core, struct ctx *c, const struct core_c
     cat_enter_exclusive(core);
     sheaf_rc rc = create_entered(core, c, q, d, &answer);
     cat_leave_exclusive(core);
-    if (rc != SHEAF_OK) return rc;
+    if (rc != SHEAF_OK) {
+        out->position = eng_visible(core->engine);
+        return rc;
+    }
     answer.table.status = CORE_CREATING;
     for (uint32_t i = 0; i < answer.table.n_indexes; i++)
         answer.table.indexes[i].status = CORE_CREATING;

@@ -209,7 +209,10 @@ sheaf_rc core_delete_table(struct core *core, struct ctx *c, span table,
     if (rc == SHEAF_OK) rc = delete_entered(core, c, t, &d, &answer.position);
     cat_leave_exclusive(core);
     table_unref(t);
-    if (rc != SHEAF_OK) return rc;
+    if (rc != SHEAF_OK) {
+        out->position = eng_visible(core->engine);
+        return rc;
+    }
     drops_finish(core, &d);
     answer.table.status = CORE_DELETING;
     *out = answer;

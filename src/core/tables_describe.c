@@ -143,13 +143,14 @@ sheaf_rc core_describe_table(struct core *core, struct ctx *c, span table,
     struct core_table_outcome answer = {.position = 0};
     *out = answer;
     TRY(faults_check(core, "DescribeTable", table, c->err));
-    TRY(tables_get(core, c, table, &t));
-    sheaf_rc rc = tables_describe(core, c, t, &answer.table);
-    table_unref(t);
-    if (rc != SHEAF_OK) return rc;
-    answer.position = eng_visible(core->engine);
-    *out = answer;
-    return SHEAF_OK;
+    sheaf_rc rc = tables_get(core, c, table, &t);
+    if (rc == SHEAF_OK) {
+        rc = tables_describe(core, c, t, &answer.table);
+        table_unref(t);
+    }
+    if (rc == SHEAF_OK) *out = answer;
+    out->position = eng_visible(core->engine);
+    return rc;
 }
 
 /* The first table behind a name. */

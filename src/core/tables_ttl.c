@@ -76,7 +76,10 @@ sheaf_rc core_update_ttl(struct core *core, struct ctx *c, span table, span attr
     cat_enter_exclusive(core);
     sheaf_rc rc = update_entered(core, c, &q, &d, position_out);
     cat_leave_exclusive(core);
-    if (rc == SHEAF_OK) drops_finish(core, &d);
+    if (rc == SHEAF_OK)
+        drops_finish(core, &d);
+    else
+        *position_out = eng_visible(core->engine);
     return rc;
 }
 

@@ -484,7 +484,10 @@ sheaf_rc core_update_table(struct core *core, struct ctx *c, const struct core_u
     cat_enter_exclusive(core);
     sheaf_rc rc = update_entered(&u, &answer);
     cat_leave_exclusive(core);
-    if (rc != SHEAF_OK) return rc;
+    if (rc != SHEAF_OK) {
+        out->position = eng_visible(core->engine);
+        return rc;
+    }
     drops_finish(core, &u.drops);
     if (q->protection == CORE_UNCHANGED) answer.table.status = CORE_UPDATING;
     *out = answer;

@@ -529,7 +529,7 @@ sheaf_rc core_transact_write(struct core *core, struct ctx *c, const struct core
     bool is_written = rc == SHEAF_OK && s.verdict == SHEAF_OK && !s.is_cancelled && !s.is_replay;
     if (is_written) tell_gauges(&s);
     rc = conclude(c, &s, rc, out);
-    out->position = result.position;
+    out->position = result.position ? result.position : eng_visible(core->engine);
     for (uint32_t i = 0; i < s.n; i++) write_done(&s.actions[i].op);
     return rc;
 }

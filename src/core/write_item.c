@@ -201,6 +201,7 @@ sheaf_rc core_write_item(struct core *core, struct ctx *c, const struct core_wri
     TRY(write_compile(c, &a.op, &q->write));
     sheaf_rc rc = write_alone(core, c, &a);
     if (rc == SHEAF_OK || rc == SHEAF_CONDITIONAL_CHECK_FAILED) *out = a.out;
+    out->position = a.out.position ? a.out.position : eng_visible(core->engine);
     write_done(&a.op);
     return rc;
 }

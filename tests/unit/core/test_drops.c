@@ -203,6 +203,41 @@ static void test_query__finds_no_index_that_goes_meanwhile(void **state)
     assert_int_equal(page.n, 1);
 }
 
+/* ---- refusals ---- */
+
+static sheaf_rc update_with(const char *update, struct core_write_outcome *out)
+{
+    struct core_write_item q = {.write = {.action = CORE_UPDATE,
+                                          .table = SPAN_LIT("Tab"),
+                                          .item = test_item(&t, "{p: 'a', s: 'b'}"),
+                                          .update = span_cstr(update),
+                                          .env = test_env(&t.arena, NULL, NULL)}};
+    return core_write_item(t.core, &t.ctx, &q, out);
+}
+
+/* What was read is durable before it is told. */
+static void test_refusals__carry_the_position_they_were_read_at(void **state)
+{
+    (void)state;
+    sheaf_position newest = eng_visible(t.engine);
+    struct core_write_outcome written;
+    assert_rc(update_with("SET v = nothing", &written), SHEAF_VALIDATION);
+    assert_true(written.position >= newest);
+    struct core_table_outcome table;
+    struct core_create_table q = {.table = SPAN_LIT("Tab"), .hash = {SPAN_LIT("p"), VAL_S}};
+    assert_rc(core_create_table(t.core, &t.ctx, &q, &table), SHEAF_RESOURCE_IN_USE);
+    assert_true(table.position >= newest);
+    delete_it();
+    newest = eng_visible(t.engine);
+    assert_rc(core_delete_table(t.core, &t.ctx, SPAN_LIT("Tab"), &table), SHEAF_RESOURCE_NOT_FOUND);
+    assert_true(table.position >= newest);
+    assert_rc(core_describe_table(t.core, &t.ctx, SPAN_LIT("Tab"), &table),
+              SHEAF_RESOURCE_NOT_FOUND);
+    assert_true(table.position >= newest);
+    assert_rc(scan(), SHEAF_RESOURCE_NOT_FOUND);
+    assert_true(page.position >= newest);
+}
+
 /* ---- streams ---- */
 
 static void test_trim__writes_nothing_to_a_stream_that_has_gone(void **state)
@@ -277,6 +312,7 @@ int main(void)
         CASE(test_reads__do_not_take_the_next_table_of_the_name_for_theirs),
         CASE(test_reads__go_on_when_another_table_goes),
         CASE(test_query__finds_no_index_that_goes_meanwhile),
+        CASE(test_refusals__carry_the_position_they_were_read_at),
         CASE(test_trim__writes_nothing_to_a_stream_that_has_gone),
         CASE(test_verify__lets_its_listener_use_the_database),
     };
