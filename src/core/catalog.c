@@ -89,6 +89,8 @@ static bool has_space(const struct table *t, uint64_t space)
     if (t->space == space) return true;
     for (uint32_t i = 0; i < t->n_indexes; i++)
         if (t->indexes[i].space == space) return true;
+    for (uint32_t i = 0; i < t->n_streams; i++)
+        if (t->streams[i].space == space) return true;
     return false;
 }
 

@@ -211,14 +211,18 @@ static sheaf_rc read_page(struct page *p, struct core_records *out)
     return stream_iterator_format(c, core_secret(core), &p->it, &out->next_iterator);
 }
 
+static sheaf_rc no_stream(struct ctx *c)
+{
+    return err_set(c->err, SHEAF_RESOURCE_NOT_FOUND,
+                   "Requested resource not found: Stream does not exist");
+}
+
 static sheaf_rc find_stream(struct page *p, struct table *t)
 {
     for (uint32_t i = 0; t && i < t->n_streams; i++)
         if (t->streams[i].space == p->it.space) p->stream = &t->streams[i];
     if (p->stream && stream_is_readable(p->stream, p->it.made_us)) return SHEAF_OK;
-    return err_set(p->c->err, SHEAF_RESOURCE_NOT_FOUND,
-                   "Requested resource not found: Stream does "
-                   "not exist");
+    return no_stream(p->c);
 }
 
 static sheaf_rc check_records(struct page *p, span iterator, uint32_t limit)
@@ -248,10 +252,14 @@ sheaf_rc core_get_records(struct core *core, struct ctx *c, span iterator, uint3
     *out = answer;
     TRY(check_records(&p, iterator, limit));
     TRY(faults_check(core, "GetRecords", p.it.table, c->err));
+    uint64_t drops = cat_drops(core);
     struct table *t = cat_find(core, p.it.table);
     p.table = t;
     sheaf_rc rc = find_stream(&p, t);
-    if (rc == SHEAF_OK) rc = read_page(&p, &answer);
+    if (rc == SHEAF_OK) {
+        rc = read_page(&p, &answer);
+        if (!cat_still_has(core, drops, t, p.stream->space)) rc = no_stream(c);
+    }
     table_unref(t);
     if (rc == SHEAF_OK) *out = answer;
     return rc;

@@ -98,7 +98,7 @@ struct table *cat_find_entered(struct core *core, span name);
 void table_unref(struct table *t);
 /* For reads, which guard nothing: the rows of a table or index that is deleted meanwhile go while
  * they are read. Take cat_drops before the table is looked up; when all is read, no answer counts
- * unless cat_still_has says that the space (of the table or of an index) is still in use. */
+ * unless cat_still_has says that the space (of the table, an index or a stream) is still in use. */
 uint64_t cat_drops(struct core *core);
 bool cat_still_has(struct core *core, uint64_t drops, const struct table *t, uint64_t space);
 sheaf_rc cat_not_found(sheaf_error *err);

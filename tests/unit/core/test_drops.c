@@ -240,6 +240,26 @@ static void test_refusals__carry_the_position_they_were_read_at(void **state)
 
 /* ---- streams ---- */
 
+static void test_get_records__finds_no_stream_that_goes_meanwhile(void **state)
+{
+    (void)state;
+    test_enable_stream(t.core, "Tab", CORE_STREAM_KEYS);
+    struct table *tab = cat_find(t.core, SPAN_LIT("Tab"));
+    span label = arena_dup(&t.arena, tab->streams[0].label), iterator;
+    table_unref(tab);
+    struct core_stream_outcome stream;
+    struct core_describe_stream d = {.table = SPAN_LIT("Tab"), .label = label};
+    assert_ok(core_describe_stream(t.core, &t.ctx, &d, &stream));
+    struct core_get_iterator q = {
+        .table = d.table, .label = label, .shard = stream.shards[0].id, .type = CORE_TRIM_HORIZON};
+    assert_ok(core_get_iterator(t.core, &t.ctx, &q, &iterator));
+    struct core_records records;
+    assert_ok(core_get_records(t.core, &t.ctx, iterator, 0, &records));
+    before_reading = delete_it;
+    assert_rc(core_get_records(t.core, &t.ctx, iterator, 0, &records), SHEAF_RESOURCE_NOT_FOUND);
+    assert_null(before_reading);
+}
+
 static void test_trim__writes_nothing_to_a_stream_that_has_gone(void **state)
 {
     (void)state;
@@ -313,6 +333,7 @@ int main(void)
         CASE(test_reads__go_on_when_another_table_goes),
         CASE(test_query__finds_no_index_that_goes_meanwhile),
         CASE(test_refusals__carry_the_position_they_were_read_at),
+        CASE(test_get_records__finds_no_stream_that_goes_meanwhile),
         CASE(test_trim__writes_nothing_to_a_stream_that_has_gone),
         CASE(test_verify__lets_its_listener_use_the_database),
     };
