@@ -178,6 +178,20 @@ static sheaf_rc open_all(sheaf_db *db, const char *url, const struct sheaf_optio
     return o->no_background ? SHEAF_OK : start_worker(db, err);
 }
 
+static sheaf_rc check_options(const struct sheaf_options *o, sheaf_error *err)
+{
+    if ((unsigned)o->durability > SHEAF_RELAXED)
+        return err_validation(err, "durability is %u; it is SHEAF_SYNC or SHEAF_RELAXED",
+                              (unsigned)o->durability);
+    if (o->n_faults && !o->faults)
+        return err_validation(err, "faults is NULL, but n_faults is %zu", o->n_faults);
+    for (size_t i = 0; i < o->n_faults; i++)
+        if (o->faults[i].rc == SHEAF_OK || (unsigned)o->faults[i].rc >= SHEAF_RC_COUNT_)
+            return err_validation(err, "faults[%zu].rc is %u, which is no error", i,
+                                  (unsigned)o->faults[i].rc);
+    return SHEAF_OK;
+}
+
 sheaf_rc sheaf_open_sized(const char *url, const struct sheaf_options *options, size_t size,
                           sheaf_db **db_out, sheaf_error *err)
 {
@@ -188,6 +202,7 @@ sheaf_rc sheaf_open_sized(const char *url, const struct sheaf_options *options, 
     if (!url || !*url) return err_validation(err, "sheaf_open needs a directory or \":memory:\"");
     TRY(api_take(&o, sizeof o, options ? options : &defaults, options ? size : sizeof defaults,
                  err));
+    TRY(check_options(&o, err));
     sheaf_db *db = mem_zalloc(sizeof *db);
     if (!db) return err_nomem(err);
     pthread_rwlock_init(&db->in_use, NULL);

@@ -1,5 +1,6 @@
 /* The calls on tables and collections. */
 #include "api/api.h"
+#include "core/enums.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -153,6 +154,8 @@ sheaf_rc sheaf_create_table_sized(sheaf_db *db, const struct sheaf_create_table 
                                   .is_protected = q->deletion_protection,
                                   .is_infrequent = q->infrequent_access};
     struct core_table_outcome o;
+    TRY_OUT(enum_check(c, (int64_t)q->billing_mode, SHEAF_PROVISIONED, "billingMode",
+                       "[PROVISIONED, PAY_PER_REQUEST]"));
     TRY_OUT(take_indexes(c, q, &t));
     TRY_OUT(core_create_table(db->core, c, &t, &o));
     position = o.position;
@@ -236,6 +239,8 @@ sheaf_rc sheaf_update_table_sized(sheaf_db *db, const struct sheaf_update_table 
         u.read_units = q->throughput->read;
         u.write_units = q->throughput->write;
     }
+    TRY_OUT(enum_check(c, (int64_t)q->pay_per_request, SHEAF_OFF, "billingMode",
+                       "[PROVISIONED, PAY_PER_REQUEST]"));
     if (q->pay_per_request) u.provisioned = q->pay_per_request == SHEAF_ON ? CORE_OFF : CORE_ON;
     if (q->create_index) TRY_OUT(take_index(c, q->create_index, false, &create));
     TRY_OUT(take_updates(c, q, &update));

@@ -3,6 +3,7 @@
  * Know before editing: everything is validated before the first write. What fails later (throttled,
  * in conflict, a full disk) fails the request only while nothing is written; after that it goes to
  * the unprocessed ones with all that follow, so that a failed batch has written nothing. */
+#include "core/enums.h"
 #include "core/write.h"
 
 #include <assert.h>
@@ -123,6 +124,8 @@ sheaf_rc core_batch_write(struct core *core, struct ctx *c, const struct core_ba
 {
     *out = (struct core_multi_outcome){.n = 0};
     TRY(check_count(c, q->n));
+    TRY(enum_check(c, (int64_t)q->capacity, CORE_CAPACITY_INDEXES, "returnConsumedCapacity",
+                   ENUM_CAPACITY_SET));
     TRY(faults_check(core, "BatchWriteItem", q->writes[0].table, c->err));
     struct batch b = {.core = core,
                       .n = q->n,

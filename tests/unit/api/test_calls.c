@@ -1,0 +1,108 @@
+/* api: the calls on items, batches and transactions, with what a C program can get wrong in their
+ * requests. */
+#include "db.h"
+
+#define KEY SHEAF_ITEM({"p", sheaf_s("a")}, {"s", sheaf_s("b")})
+#define ONE "1 validation error detected: Value '"
+#define SET "' failed to satisfy constraint: Member must satisfy enum value set: "
+#define RETURNS SET "[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"
+#define CAPACITY ONE "9' at 'returnConsumedCapacity" SET "[INDEXES, TOTAL, NONE]"
+
+static bool has_item(struct scene *s)
+{
+    sheaf_result *r;
+    assert_ok(sheaf_get_item(
+        s->db, &(struct sheaf_get_item){.table = "tab", .key = KEY, .error = &s->err}, &r));
+    bool has = sheaf_result_item(r) != NULL;
+    sheaf_result_free(r);
+    return has;
+}
+
+/* ---- enums: with a number in place of a name every message is unverified ---- */
+
+static void test_writes__refuse_return_values_out_of_range(void **state)
+{
+    struct scene *s = *state;
+    enum sheaf_return_values odd = (enum sheaf_return_values)77;
+    struct sheaf_put_item p = {.table = "tab", .item = KEY, .return_values = odd, .error = &s->err};
+    struct sheaf_update_item u = {
+        .table = "tab", .key = KEY, .return_values = odd, .error = &s->err};
+    struct sheaf_delete_item d = {
+        .table = "tab", .key = KEY, .return_values = odd, .error = &s->err};
+    assert_refused(s, sheaf_put_item(s->db, &p, NULL), ONE "77' at 'returnValues" RETURNS);
+    assert_refused(s, sheaf_update_item(s->db, &u, NULL), ONE "77' at 'returnValues" RETURNS);
+    assert_refused(s, sheaf_delete_item(s->db, &d, NULL), ONE "77' at 'returnValues" RETURNS);
+    assert_false(has_item(s));
+}
+
+static void test_query__refuses_a_select_out_of_range(void **state)
+{
+    struct scene *s = *state;
+    struct sheaf_query q = {.table = "tab",
+                            .key_condition_expression = "p = :p",
+                            .projection_expression = "p",
+                            .expression_attribute_values = SHEAF_ITEM({":p", sheaf_s("a")}),
+                            .select = (enum sheaf_select)99,
+                            .error = &s->err};
+    struct sheaf_scan scan = {.table = "tab", .select = (enum sheaf_select)5, .error = &s->err};
+#define SELECT                                                                                     \
+    "' at 'select" SET "[SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]"
+    assert_refused(s, sheaf_query(s->db, &q, NULL), ONE "99" SELECT);
+    assert_refused(s, sheaf_scan(s->db, &scan, NULL), ONE "5" SELECT);
+}
+
+static void test_calls__refuse_a_capacity_mode_out_of_range(void **state)
+{
+    struct scene *s = *state;
+    enum sheaf_return_capacity odd = (enum sheaf_return_capacity)9;
+    const sheaf_item *keys[] = {KEY};
+    struct sheaf_batch_get tables = {.table = "tab", .keys = keys, .n_keys = 1};
+    struct sheaf_batch_write write = {.table = "tab", .put = KEY};
+    struct sheaf_transact_write action = {.table = "tab", .put = KEY};
+    struct sheaf_transact_get get = {.table = "tab", .key = KEY};
+    struct sheaf_put_item put = {
+        .table = "tab", .item = KEY, .return_consumed_capacity = odd, .error = &s->err};
+    struct sheaf_get_item one = {
+        .table = "tab", .key = KEY, .return_consumed_capacity = odd, .error = &s->err};
+    struct sheaf_scan scan = {.table = "tab", .return_consumed_capacity = odd, .error = &s->err};
+    struct sheaf_batch_get_item bg = {
+        .tables = &tables, .n_tables = 1, .return_consumed_capacity = odd, .error = &s->err};
+    struct sheaf_batch_write_item bw = {
+        .writes = &write, .n_writes = 1, .return_consumed_capacity = odd, .error = &s->err};
+    struct sheaf_transact_write_items tw = {
+        .actions = &action, .n_actions = 1, .return_consumed_capacity = odd, .error = &s->err};
+    struct sheaf_transact_get_items tg = {
+        .gets = &get, .n_gets = 1, .return_consumed_capacity = odd, .error = &s->err};
+    assert_refused(s, sheaf_put_item(s->db, &put, NULL), CAPACITY);
+    assert_refused(s, sheaf_get_item(s->db, &one, NULL), CAPACITY);
+    assert_refused(s, sheaf_scan(s->db, &scan, NULL), CAPACITY);
+    assert_refused(s, sheaf_batch_get_item(s->db, &bg, NULL), CAPACITY);
+    assert_refused(s, sheaf_batch_write_item(s->db, &bw, NULL), CAPACITY);
+    assert_refused(s, sheaf_transact_write_items(s->db, &tw, NULL), CAPACITY);
+    assert_refused(s, sheaf_transact_get_items(s->db, &tg, NULL), CAPACITY);
+    assert_false(has_item(s));
+}
+
+static void test_open__refuses_enums_out_of_range(void **state)
+{
+    struct scene *s = *state;
+    sheaf_db *db = s->db;
+    struct sheaf_fault fault = {.rc = (sheaf_rc)1000, .nth = 1};
+    struct sheaf_options o = {.durability = (enum sheaf_durability)2};
+    assert_refused(s, sheaf_open(":memory:", &o, &db, &s->err), "durability is 2");
+    assert_null(db);
+    o = (struct sheaf_options){.faults = &fault, .n_faults = 1};
+    assert_refused(s, sheaf_open(":memory:", &o, &db, &s->err), "faults[0].rc is 1000");
+}
+
+int main(void)
+{
+#define SCENE(f) cmocka_unit_test_setup_teardown(f, open_scene, close_scene)
+    const struct CMUnitTest tests[] = {
+        SCENE(test_writes__refuse_return_values_out_of_range),
+        SCENE(test_query__refuses_a_select_out_of_range),
+        SCENE(test_calls__refuse_a_capacity_mode_out_of_range),
+        SCENE(test_open__refuses_enums_out_of_range),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
