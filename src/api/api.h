@@ -110,6 +110,8 @@ SHEAF_NODISCARD sheaf_rc api_set_capacity(sheaf_result *r, const struct core_cap
                                           uint32_t n);
 SHEAF_NODISCARD sheaf_rc api_set_metrics(sheaf_result *r, const struct core_metrics *m, uint32_t n);
 
+/* SHEAF_VALIDATION when a list of n members is not there; `what` names it. */
+SHEAF_NODISCARD sheaf_rc api_need_list(struct ctx *c, const void *list, size_t n, const char *what);
 /* Copies a request of the caller's size into one of ours; SHEAF_VALIDATION when the caller knows
  * members that this library does not and uses them. */
 SHEAF_NODISCARD sheaf_rc api_take(void *to, size_t to_n, const void *from, size_t from_n,
@@ -119,10 +121,14 @@ SHEAF_NODISCARD sheaf_rc api_take(void *to, size_t to_n, const void *from, size_
 #define API_ERROR(q, size)                                                                         \
     ((q) && (size) >= offsetof(__typeof__(*(q)), error) + sizeof((q)->error) ? (q)->error : NULL)
 
+/* What every call with a NULL handle answers. */
+sheaf_rc api_no_handle(sheaf_error *err);
+
 /* The head of every call: q is the request of our size, r the result to be; c its context. */
 #define API_BEGIN(T)                                                                               \
     struct T whole, *q = &whole;                                                                   \
     if (result_out) *result_out = NULL;                                                            \
+    if (!db) return api_no_handle(API_ERROR(given, size));                                         \
     sheaf_result *r = api_begin(db, API_ERROR(given, size));                                       \
     if (!r) return SHEAF_NOMEM;                                                                    \
     struct ctx *c = &r->ctx;                                                                       \

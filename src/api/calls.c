@@ -42,6 +42,7 @@ static sheaf_rc write_item(sheaf_db *db, sheaf_result *r, struct write_call *cal
 {
     struct ctx *c = &r->ctx;
     struct core_write_outcome o = {.position = 0};
+    TRY(core_check_table_name(c, call->w.write.table));
     TRY(api_encode_item(c, call->item, call->what, &call->w.write.item));
     TRY(api_env(c, call->names, call->values, &call->w.write.env));
     sheaf_rc rc = fill_write(r, core_write_item(db->core, c, &call->w, &o), &o);
@@ -105,6 +106,7 @@ sheaf_rc sheaf_get_item_sized(sheaf_db *db, const struct sheaf_get_item *given, 
                               .projection = api_text(q->projection_expression),
                               .is_consistent = q->consistent_read};
     struct core_item_outcome o;
+    TRY_OUT(core_check_table_name(c, g.get.table));
     TRY_OUT(api_encode_item(c, q->key, "key", &g.get.key));
     TRY_OUT(api_env(c, q->expression_attribute_names, NULL, &g.get.env));
     TRY_OUT(core_get_item(db->core, c, &g, &o));
@@ -141,6 +143,7 @@ sheaf_rc sheaf_query_sized(sheaf_db *db, const struct sheaf_query *given, size_t
                            .is_consistent = q->consistent_read,
                            .capacity = capacity_of(q->return_consumed_capacity)};
     struct core_page page;
+    TRY_OUT(core_check_table_name(c, k.table));
     if (q->exclusive_start_key)
         TRY_OUT(api_encode_item(c, q->exclusive_start_key, "exclusiveStartKey", &k.start_key));
     TRY_OUT(api_env(c, q->expression_attribute_names, q->expression_attribute_values, &k.env));
@@ -168,6 +171,7 @@ sheaf_rc sheaf_scan_sized(sheaf_db *db, const struct sheaf_scan *given, size_t s
                            .is_consistent = q->consistent_read,
                            .capacity = capacity_of(q->return_consumed_capacity)};
     struct core_page page;
+    TRY_OUT(core_check_table_name(c, k.table));
     if (q->exclusive_start_key)
         TRY_OUT(api_encode_item(c, q->exclusive_start_key, "exclusiveStartKey", &k.start_key));
     TRY_OUT(api_env(c, q->expression_attribute_names, q->expression_attribute_values, &k.env));
@@ -183,7 +187,8 @@ out:
 static size_t count_keys(const struct sheaf_batch_get_item *q)
 {
     size_t n = 0;
-    for (size_t i = 0; q->tables && i < q->n_tables; i++) n += q->tables[i].n_keys;
+    for (size_t i = 0; i < q->n_tables && n < UINT32_MAX; i++)
+        n += q->tables[i].n_keys < UINT32_MAX ? q->tables[i].n_keys : UINT32_MAX;
     return n;
 }
 
@@ -195,6 +200,8 @@ static sheaf_rc take_gets(struct ctx *c, const struct sheaf_batch_get_item *q,
     for (size_t i = 0; i < q->n_tables; i++) {
         const struct sheaf_batch_get *t = &q->tables[i];
         struct expr_env *env;
+        TRY(core_check_table_name(c, api_text(t->table)));
+        TRY(api_need_list(c, t->keys, t->n_keys, "keys"));
         TRY(api_env(c, t->expression_attribute_names, NULL, &env));
         for (size_t k = 0; k < t->n_keys; k++, n++) {
             gets[n] = (struct core_get){.table = api_text(t->table),
@@ -230,6 +237,7 @@ sheaf_rc sheaf_batch_get_item_sized(sheaf_db *db, const struct sheaf_batch_get_i
                                     size_t size, sheaf_result **result_out)
 {
     API_BEGIN(sheaf_batch_get_item);
+    TRY_OUT(api_need_list(c, q->tables, q->n_tables, "tables"));
     size_t n = count_keys(q);
     struct core_get *gets = ARENA_ARRAY(c->arena, struct core_get, n + 1);
     size_t *tables = ARENA_ARRAY(c->arena, size_t, n + 1),
@@ -259,10 +267,23 @@ static sheaf_rc fill_multi(sheaf_result *r, const struct core_multi_outcome *o)
     return api_set_metrics(r, o->metrics, o->n_metrics);
 }
 
+static sheaf_rc check_one_kind(struct ctx *c, const struct sheaf_batch_write *w)
+{
+    if (w->put && w->delete_key)
+        return err_validation(
+            c->err, "Supplied AttributeValue has more than one datatypes set, must contain "
+                    "exactly one of the supported datatypes");
+    if (!w->put && !w->delete_key)
+        return err_validation(c->err, "Supplied AttributeValue is empty, must contain exactly one "
+                                      "of the supported datatypes");
+    return SHEAF_OK;
+}
+
 sheaf_rc sheaf_batch_write_item_sized(sheaf_db *db, const struct sheaf_batch_write_item *given,
                                       size_t size, sheaf_result **result_out)
 {
     API_BEGIN(sheaf_batch_write_item);
+    TRY_OUT(api_need_list(c, q->writes, q->n_writes, "writes"));
     struct core_write *writes = ARENA_ARRAY(c->arena, struct core_write, q->n_writes + 1);
     r->unprocessed = arena_zalloc_array(c->arena, q->n_writes + 1, sizeof *r->unprocessed);
     struct expr_env *env;
@@ -271,12 +292,8 @@ sheaf_rc sheaf_batch_write_item_sized(sheaf_db *db, const struct sheaf_batch_wri
     TRY_OUT(api_env(c, NULL, NULL, &env));
     for (size_t i = 0; i < q->n_writes; i++) {
         const struct sheaf_batch_write *w = &q->writes[i];
-        if ((w->put != NULL) == (w->delete_key != NULL)) {
-            rc = err_validation(
-                c->err, "Supplied AttributeValue has more than one datatypes set, must contain "
-                        "exactly one of the supported datatypes");
-            goto out;
-        }
+        TRY_OUT(core_check_table_name(c, api_text(w->table)));
+        TRY_OUT(check_one_kind(c, w));
         writes[i] = (struct core_write){
             .action = w->put ? CORE_PUT : CORE_DELETE, .table = api_text(w->table), .env = env};
         TRY_OUT(api_encode_item(c, w->put ? w->put : w->delete_key, "item", &writes[i].item));
@@ -310,6 +327,7 @@ static sheaf_rc take_action(struct ctx *c, const struct sheaf_transact_write *a,
                              .update = api_text(a->update_expression),
                              .condition = api_text(a->condition_expression),
                              .wants_old_on_failure = a->return_old_on_condition_failure};
+    TRY(core_check_table_name(c, w->table));
     TRY(api_encode_item(c, a->put ? a->put : a->key, a->put ? "item" : "key", &w->item));
     return api_env(c, a->expression_attribute_names, a->expression_attribute_values, &w->env);
 }
@@ -357,6 +375,7 @@ sheaf_rc sheaf_transact_write_items_sized(sheaf_db *db,
                                           size_t size, sheaf_result **result_out)
 {
     API_BEGIN(sheaf_transact_write_items);
+    TRY_OUT(api_need_list(c, q->actions, q->n_actions, "actions"));
     struct core_write *writes = ARENA_ARRAY(c->arena, struct core_write, q->n_actions + 1);
     struct core_multi_outcome o = {.n = 0};
     TRY_OUT(writes && q->n_actions < UINT32_MAX ? SHEAF_OK : err_nomem(c->err));
@@ -378,6 +397,7 @@ sheaf_rc sheaf_transact_get_items_sized(sheaf_db *db, const struct sheaf_transac
                                         size_t size, sheaf_result **result_out)
 {
     API_BEGIN(sheaf_transact_get_items);
+    TRY_OUT(api_need_list(c, q->gets, q->n_gets, "gets"));
     struct core_get *gets = ARENA_ARRAY(c->arena, struct core_get, q->n_gets + 1);
     struct core_items_outcome o;
     TRY_OUT(gets && q->n_gets < UINT32_MAX ? SHEAF_OK : err_nomem(c->err));
@@ -386,6 +406,7 @@ sheaf_rc sheaf_transact_get_items_sized(sheaf_db *db, const struct sheaf_transac
         gets[i] = (struct core_get){.table = api_text(g->table),
                                     .projection = api_text(g->projection_expression),
                                     .is_consistent = true};
+        TRY_OUT(core_check_table_name(c, gets[i].table));
         TRY_OUT(api_encode_item(c, g->key, "key", &gets[i].key));
         TRY_OUT(api_env(c, g->expression_attribute_names, NULL, &gets[i].env));
     }

@@ -197,8 +197,9 @@ sheaf_rc sheaf_open_sized(const char *url, const struct sheaf_options *options, 
 {
     static const struct sheaf_options defaults;
     struct sheaf_options o;
-    *db_out = NULL;
     err_clear(err);
+    if (!db_out) return err_validation(err, "db_out is NULL");
+    *db_out = NULL;
     if (!url || !*url) return err_validation(err, "sheaf_open needs a directory or \":memory:\"");
     TRY(api_take(&o, sizeof o, options ? options : &defaults, options ? size : sizeof defaults,
                  err));
@@ -231,6 +232,7 @@ sheaf_rc sheaf_run_background(sheaf_db *db, sheaf_error *err)
 {
     struct core_background did = {.has_more = true};
     sheaf_rc rc = SHEAF_OK;
+    if (!db) return api_no_handle(err);
     err_clear(err);
     pthread_rwlock_rdlock(&db->in_use);
     while (rc == SHEAF_OK && did.has_more) rc = core_run_background(db->core, &did, err);
@@ -241,6 +243,7 @@ sheaf_rc sheaf_run_background(sheaf_db *db, sheaf_error *err)
 sheaf_rc sheaf_verify(sheaf_db *db, bool (*complain)(void *ctx, const char *what), void *ctx,
                       sheaf_error *err)
 {
+    if (!db) return api_no_handle(err);
     err_clear(err);
     pthread_rwlock_rdlock(&db->in_use);
     sheaf_rc rc = core_verify(db->core, complain, ctx, err);
@@ -250,6 +253,7 @@ sheaf_rc sheaf_verify(sheaf_db *db, bool (*complain)(void *ctx, const char *what
 
 sheaf_rc sheaf_backup(sheaf_db *db, const char *directory, sheaf_error *err)
 {
+    if (!db) return api_no_handle(err);
     err_clear(err);
     if (!directory || !*directory) return err_validation(err, "sheaf_backup needs a directory");
     pthread_rwlock_rdlock(&db->in_use);

@@ -9,19 +9,54 @@
 
 enum { ITEM_BYTES_MAX = 16 << 20 };
 
+static const char item_too_large[] = "Item size has exceeded the maximum allowed size";
+
+static void refuse(struct vb *b, const char *message)
+{
+    vb_fail(b, err_validation(b->ctx->err, "%s", message));
+}
+
+static const char empty_value[] = "Supplied AttributeValue is empty, must contain exactly one of "
+                                  "the supported datatypes";
+
 static void put_list(struct vb *b, const sheaf_list *list)
 {
+    if (list && list->n && !list->values) {
+        refuse(b, "A list's values are NULL, but its n is not 0");
+        return;
+    }
     for (size_t i = 0; list && i < list->n && b->rc == SHEAF_OK; i++)
         api_put_value(b, &list->values[i]);
+}
+
+/* The builder takes a member of another type for a mistake of ours. */
+static void put_set(struct vb *b, sheaf_type type, const sheaf_list *list)
+{
+    sheaf_type member = type == SHEAF_SS ? SHEAF_S : type == SHEAF_NS ? SHEAF_N : SHEAF_B;
+    for (size_t i = 0; list && list->values && i < list->n; i++)
+        if (list->values[i].type != member) {
+            vb_fail(b, err_validation(b->ctx->err,
+                                      "One or more parameter values were invalid: A set of type "
+                                      "%s may contain members of type %s only",
+                                      val_type_name((enum val_type)type),
+                                      val_type_name((enum val_type)member)));
+            return;
+        }
+    vb_set_begin(b, (enum val_type)type);
+    put_list(b, list);
 }
 
 static void put_map(struct vb *b, const sheaf_item *item)
 {
     vb_map_begin(b);
+    if (item && item->n && !item->attrs) {
+        refuse(b, "An item's attrs are NULL, but its n is not 0");
+        return;
+    }
     for (size_t i = 0; item && i < item->n && b->rc == SHEAF_OK; i++) {
         const sheaf_attr *a = &item->attrs[i];
         if (!a->name) {
-            vb_fail(b, err_validation(b->ctx->err, "An attribute has no name (NULL)"));
+            refuse(b, "An attribute has no name (NULL)");
             return;
         }
         vb_name(b, span_cstr(a->name));
@@ -32,19 +67,21 @@ static void put_map(struct vb *b, const sheaf_item *item)
 
 static void put_bytes(struct vb *b, const sheaf_value *v)
 {
-    if (!v->u.p && v->n != 0 && v->n != SHEAF_N_INT64_) {
-        vb_fail(b,
-                err_validation(b->ctx->err,
-                               "Supplied AttributeValue is empty, must contain exactly one of the "
-                               "supported datatypes"));
+    bool is_int = v->type == SHEAF_N && v->n == SHEAF_N_INT64_;
+    if (!is_int && !v->u.p && v->n != 0) {
+        refuse(b, empty_value);
         return;
     }
-    span s = SPAN(v->u.p, v->n);
+    span s = SPAN(is_int ? NULL : v->u.p, is_int ? 0 : v->n);
     if (v->n == SIZE_MAX) s = span_cstr(v->u.p);
+    if (s.n > ITEM_BYTES_MAX) { /* also a length that no memory can have */
+        refuse(b, item_too_large);
+        return;
+    }
     if (v->type == SHEAF_S) vb_s(b, s);
     if (v->type == SHEAF_B) vb_b(b, s);
     if (v->type != SHEAF_N) return;
-    if (v->n != SHEAF_N_INT64_) {
+    if (!is_int) {
         vb_n_text(b, s);
         return;
     }
@@ -63,6 +100,14 @@ static const struct api_view *view_of(const sheaf_value *v)
 static void put_box(struct vb *b, const sheaf_value *v)
 {
     const struct api_view *view = view_of(v);
+    if (view && val_type(view->v) != (enum val_type)v->type) {
+        vb_fail(b, err_validation(b->ctx->err,
+                                  "One or more parameter values were invalid: A value that was "
+                                  "read as %s cannot be written as %s",
+                                  val_type_name(val_type(view->v)),
+                                  val_type_name((enum val_type)v->type)));
+        return;
+    }
     if (view) {
         vb_raw(b, view->v);
         return;
@@ -71,11 +116,12 @@ static void put_box(struct vb *b, const sheaf_value *v)
         put_map(b, v->u.map);
         return;
     }
-    if (v->type == SHEAF_L)
+    if (v->type == SHEAF_L) {
         vb_list_begin(b);
-    else
-        vb_set_begin(b, (enum val_type)v->type);
-    put_list(b, v->u.list);
+        put_list(b, v->u.list);
+    } else {
+        put_set(b, v->type, v->u.list);
+    }
     vb_end(b);
 }
 
@@ -101,10 +147,7 @@ void api_put_value(struct vb *b, const sheaf_value *v)
         put_box(b, v);
         return;
     default:
-        vb_fail(b,
-                err_validation(b->ctx->err,
-                               "Supplied AttributeValue is empty, must contain exactly one of the "
-                               "supported datatypes"));
+        refuse(b, empty_value);
     }
 }
 
@@ -123,7 +166,10 @@ sheaf_rc api_encode_item(struct ctx *c, const sheaf_item *item, const char *what
         vb_raw(&b, view->v);
     else
         put_map(&b, item);
-    return vb_finish_item(&b, item_out);
+    sheaf_rc rc = vb_finish_item(&b, item_out);
+    /* Over the builder's ceiling: the service's words, whatever the memory would have said. */
+    bool is_over = b.size > LIMIT_ITEM_BYTES || b.out.n > ITEM_BYTES_MAX / 2;
+    return rc == SHEAF_NOMEM && is_over ? err_validation(c->err, "%s", item_too_large) : rc;
 }
 
 /* ---- expressions' placeholders ---- */

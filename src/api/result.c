@@ -53,6 +53,14 @@ sheaf_rc api_finish(sheaf_db *db, sheaf_result *r, sheaf_rc rc, sheaf_position p
     return rc;
 }
 
+sheaf_rc api_no_handle(sheaf_error *err) { return err_validation(err, "the handle is NULL"); }
+
+sheaf_rc api_need_list(struct ctx *c, const void *list, size_t n, const char *what)
+{
+    if (list || n == 0) return SHEAF_OK;
+    return err_validation(c->err, "%s is NULL, but n_%s is %zu", what, what, n);
+}
+
 sheaf_rc api_take(void *to, size_t to_n, const void *from, size_t from_n, sheaf_error *err)
 {
     memset(to, 0, to_n);

@@ -31,7 +31,8 @@ static sheaf_rc take_index(struct ctx *c, const struct sheaf_index *x, bool is_l
         out->range[out->n_range] = key_of(&x->sort_key[out->n_range]);
         out->n_range++;
     }
-    span *include = ARENA_ARRAY(c->arena, span, x->n_include + 1);
+    TRY(api_need_list(c, x->include, x->n_include, "include"));
+    span *include = ARENA_ARRAY(c->arena, span, (size_t)x->n_include + 1);
     if (!include) return err_nomem(c->err);
     for (uint32_t i = 0; i < x->n_include; i++) include[i] = api_text(x->include[i]);
     out->include = include;
@@ -42,6 +43,8 @@ static sheaf_rc take_index(struct ctx *c, const struct sheaf_index *x, bool is_l
 static sheaf_rc take_indexes(struct ctx *c, const struct sheaf_create_table *q,
                              struct core_create_table *t)
 {
+    TRY(api_need_list(c, q->global_indexes, q->n_global_indexes, "global_indexes"));
+    TRY(api_need_list(c, q->local_indexes, q->n_local_indexes, "local_indexes"));
     size_t n = q->n_global_indexes + q->n_local_indexes;
     struct core_index_def *all = ARENA_ARRAY(c->arena, struct core_index_def, n + 1);
     if (!all || n > UINT16_MAX) return err_nomem(c->err);
@@ -310,6 +313,7 @@ sheaf_rc sheaf_describe_collection_sized(sheaf_db *db, const struct sheaf_collec
     API_BEGIN(sheaf_collection_stats);
     struct core_collection k = {.items = 0};
     span key;
+    TRY_OUT(core_check_table_name(c, api_text(q->table)));
     TRY_OUT(api_encode_item(c, q->partition_key, "partitionKey", &key));
     TRY_OUT(core_collection(db->core, c, api_text(q->table), api_text(q->index), key, &k));
     rc = fill_collections(r, &k, 1);
@@ -325,6 +329,7 @@ static sheaf_rc report(sheaf_db *db, const struct sheaf_table_report *given, siz
 {
     API_BEGIN(sheaf_table_report);
     struct core_collections all;
+    TRY_OUT(core_check_table_name(c, api_text(q->table)));
     TRY_OUT(
         call(db->core, c, api_text(q->table), api_text(q->index), q->limit ? q->limit : 10, &all));
     position = all.position;

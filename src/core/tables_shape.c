@@ -291,6 +291,8 @@ sheaf_rc tables_check_name(struct ctx *c, span name)
     return shapes_finish(&s, c);
 }
 
+sheaf_rc core_check_table_name(struct ctx *c, span table) { return tables_check_name(c, table); }
+
 sheaf_rc tables_check_ttl_attribute(struct ctx *c, span attribute)
 {
     struct shapes s;
