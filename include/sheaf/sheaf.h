@@ -458,6 +458,11 @@ SHEAF_CALLS_(SHEAF_X_)
  * NULL behind the end. */
 
 SHEAF_API void sheaf_result_free(sheaf_result *r);
+/* Whether the answer has all its parts. A write or a schema change that was made answers SHEAF_OK
+ * even when memory ran out while its answer was filled in; then this is false, and returned
+ * attributes, capacity, metrics or the description may be missing. The same holds for the item or
+ * the reasons of a refusal. A read without its parts is SHEAF_NOMEM instead. false for NULL. */
+SHEAF_API bool sheaf_result_is_complete(const sheaf_result *r);
 
 /* The one item of GetItem, the returned attributes of a write, or the item that failed a condition;
  * NULL when there is none. */

@@ -57,6 +57,8 @@ struct sheaf_result {
     struct arena arena;
     sheaf_error spare; /* detail when the caller named no error */
     struct ctx ctx;
+    bool is_done;  /* committed: whatever comes after, the call has happened */
+    bool is_short; /* memory ran out while the answer was filled in */
     const sheaf_item *item;
     const sheaf_item **items;
     const char **item_tables;
@@ -97,13 +99,18 @@ struct sheaf_result {
  * *err says so, and there is nothing to finish). */
 sheaf_result *api_begin(sheaf_db *db, sheaf_error *err);
 /* Waits for durability (a position of 0 waits for nothing), then hands the result over or frees it.
- * `keeps` says whether a failed call leaves a result too. Returns rc, or the failure to get
- * durable. */
+ * Returns rc, or the failure to get durable; SHEAF_NOMEM for an answer that lacks parts, unless the
+ * call has committed. */
 sheaf_rc api_finish(sheaf_db *db, sheaf_result *r, sheaf_rc rc, sheaf_position position,
                     sheaf_result **result_out);
 
 /* NUL-terminated copies; NULL stays NULL, "" when memory is out. */
 const char *api_cstr(sheaf_result *r, span s);
+/* Memory ran out while filling: SHEAF_NOMEM. The error is left alone, for it may tell of a failed
+ * condition; api_finish judges. */
+sheaf_rc api_short(sheaf_result *r);
+/* After the core call of a write or a schema change: nothing but durability can fail it now. */
+static inline void api_done(sheaf_result *r, sheaf_rc rc) { r->is_done = rc == SHEAF_OK; }
 /* Fills the parts of a result from an outcome; SHEAF_NOMEM when that fails. */
 SHEAF_NODISCARD sheaf_rc api_set_items(sheaf_result *r, const span *items, uint32_t n);
 SHEAF_NODISCARD sheaf_rc api_set_capacity(sheaf_result *r, const struct core_capacity *c,

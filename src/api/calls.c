@@ -15,17 +15,9 @@ static enum core_capacity_mode capacity_of(enum sheaf_return_capacity mode)
 static sheaf_rc finish_write(sheaf_result *r, const struct core_write_outcome *o)
 {
     r->item = api_item_view(&r->arena, o->attributes);
-    if (o->attributes.p && !r->item) return err_nomem(r->ctx.err);
+    if (o->attributes.p && !r->item) return api_short(r);
     TRY(api_set_metrics(r, &o->metrics, 1));
     return api_set_capacity(r, &o->capacity, 1);
-}
-
-/* The outcome of a failed condition is filled in as well; its error stays. */
-static sheaf_rc fill_write(sheaf_result *r, sheaf_rc rc, const struct core_write_outcome *o)
-{
-    if (rc != SHEAF_OK && rc != SHEAF_CONDITIONAL_CHECK_FAILED) return rc;
-    sheaf_rc filled = finish_write(r, o);
-    return filled == SHEAF_OK ? rc : filled;
 }
 
 /* What the three single writes have in common behind their own members. */
@@ -45,8 +37,11 @@ static sheaf_rc write_item(sheaf_db *db, sheaf_result *r, struct write_call *cal
     TRY(core_check_table_name(c, call->w.write.table));
     TRY(api_encode_item(c, call->item, call->what, &call->w.write.item));
     TRY(api_env(c, call->names, call->values, &call->w.write.env));
-    sheaf_rc rc = fill_write(r, core_write_item(db->core, c, &call->w, &o), &o);
+    sheaf_rc rc = core_write_item(db->core, c, &call->w, &o);
     *position_out = o.position;
+    api_done(r, rc);
+    /* The outcome of a failed condition is filled in as well; its error stays. */
+    if (rc == SHEAF_OK || rc == SHEAF_CONDITIONAL_CHECK_FAILED) (void)finish_write(r, &o);
     return rc;
 }
 
@@ -112,7 +107,7 @@ sheaf_rc sheaf_get_item_sized(sheaf_db *db, const struct sheaf_get_item *given, 
     TRY_OUT(core_get_item(db->core, c, &g, &o));
     position = o.position;
     r->item = api_item_view(&r->arena, o.item);
-    if (o.item.p && !r->item) rc = err_nomem(c->err);
+    if (o.item.p && !r->item) rc = api_short(r);
     if (rc == SHEAF_OK) rc = api_set_capacity(r, &o.capacity, 1);
 out:
     return api_finish(db, r, rc, position, result_out);
@@ -124,7 +119,7 @@ static sheaf_rc fill_page(sheaf_result *r, const struct core_page *page)
     r->matched = page->matched;
     r->scanned = page->scanned;
     r->last_key = api_item_view(&r->arena, page->last_key);
-    if (page->last_key.p && !r->last_key) return err_nomem(r->ctx.err);
+    if (page->last_key.p && !r->last_key) return api_short(r);
     return api_set_capacity(r, &page->capacity, 1);
 }
 
@@ -222,7 +217,7 @@ static sheaf_rc fill_batch(sheaf_result *r, const struct core_get *gets,
 {
     span *found = ARENA_ARRAY(&r->arena, span, o->n + 1);
     r->item_tables = ARENA_ARRAY(&r->arena, const char *, o->n + 1);
-    if (!found || !r->item_tables) return err_nomem(r->ctx.err);
+    if (!found || !r->item_tables) return api_short(r);
     uint32_t n = 0;
     for (uint32_t i = 0; i < o->n; i++) {
         if (!o->items[i].p) continue;
@@ -305,7 +300,8 @@ sheaf_rc sheaf_batch_write_item_sized(sheaf_db *db, const struct sheaf_batch_wri
     position = o.position;
     for (uint32_t i = 0; i < o.n_unprocessed; i++) r->unprocessed[i].table = o.unprocessed[i];
     r->n_unprocessed = o.n_unprocessed;
-    rc = fill_multi(r, &o);
+    api_done(r, rc);
+    (void)fill_multi(r, &o);
 out:
     return api_finish(db, r, rc, position, result_out);
 }
@@ -360,11 +356,12 @@ static const char *reason_code(sheaf_rc rc)
 static sheaf_rc fill_reasons(sheaf_result *r, const struct core_multi_outcome *o)
 {
     r->reasons = ARENA_ARRAY(&r->arena, struct sheaf_reason, o->n + 1);
-    if (!r->reasons) return err_nomem(r->ctx.err);
+    if (!r->reasons) return api_short(r);
     for (uint32_t i = 0; i < o->n; i++) {
         const struct core_written *w = &o->written[i];
         r->reasons[i] = (struct sheaf_reason){reason_code(w->rc), w->rc ? w->message : NULL,
                                               api_item_view(&r->arena, w->old_item)};
+        if (w->old_item.p && !r->reasons[i].item) (void)api_short(r);
     }
     r->n_reasons = o->n;
     return SHEAF_OK;
@@ -385,10 +382,9 @@ sheaf_rc sheaf_transact_write_items_sized(sheaf_db *db,
         capacity_of(q->return_consumed_capacity), q->return_item_collection_metrics};
     rc = core_transact_write(db->core, c, &t, &o);
     position = o.position;
-    sheaf_rc filled = SHEAF_OK;
-    if (rc == SHEAF_TRANSACTION_CANCELED) filled = fill_reasons(r, &o);
-    if (rc == SHEAF_OK) filled = fill_multi(r, &o);
-    if (filled != SHEAF_OK) rc = filled;
+    api_done(r, rc);
+    if (rc == SHEAF_TRANSACTION_CANCELED) (void)fill_reasons(r, &o);
+    if (rc == SHEAF_OK) (void)fill_multi(r, &o);
 out:
     return api_finish(db, r, rc, position, result_out);
 }
@@ -414,10 +410,7 @@ sheaf_rc sheaf_transact_get_items_sized(sheaf_db *db, const struct sheaf_transac
                                capacity_of(q->return_consumed_capacity)};
     rc = core_multi_get(db->core, c, &m, &o);
     if (rc == SHEAF_TRANSACTION_CANCELED)
-        TRY_OUT(fill_reasons(r, &(struct core_multi_outcome){.written = o.written, .n = o.n}) ==
-                        SHEAF_OK
-                    ? rc
-                    : err_nomem(c->err));
+        (void)fill_reasons(r, &(struct core_multi_outcome){.written = o.written, .n = o.n});
     TRY_OUT(rc);
     position = o.position;
     TRY_OUT(api_set_items(r, o.items, o.n));

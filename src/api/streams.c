@@ -34,6 +34,7 @@ static struct sheaf_stream_description describe(sheaf_result *r, sheaf_db *db,
     span region = core_region(db->core);
     buf_printf(&arn, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s/stream/%.*s", SPAN_ARG(region),
                SPAN_ARG(s->table), SPAN_ARG(s->label));
+    if (arn.failed) (void)api_short(r);
     return (struct sheaf_stream_description){.arn = api_cstr(r, buf_span(&arn)),
                                              .label = api_cstr(r, s->label),
                                              .table = api_cstr(r, s->table),
@@ -126,6 +127,9 @@ sheaf_rc sheaf_get_records_sized(sheaf_db *db, const struct sheaf_get_records *g
                                          .is_ttl = k->is_ttl,
                                          .created_us = k->created_us,
                                          .size_bytes = k->size};
+        if ((k->keys.p && !r->records[i].keys) || (k->old_image.p && !r->records[i].old_image) ||
+            (k->new_image.p && !r->records[i].new_image))
+            (void)api_short(r);
     }
     r->n_records = o.n;
     r->iterator = api_cstr(r, o.next_iterator);

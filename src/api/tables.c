@@ -79,6 +79,7 @@ static const char *arn(sheaf_result *r, sheaf_db *db, span table, const char *ki
     span region = core_region(db->core);
     buf_printf(&text, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s%s%.*s", SPAN_ARG(region),
                SPAN_ARG(table), kind, SPAN_ARG(rest));
+    if (text.failed) (void)api_short(r);
     return api_cstr(r, buf_span(&text));
 }
 
@@ -103,7 +104,7 @@ static sheaf_rc fill_index(sheaf_result *r, sheaf_db *db, span table,
     for (uint32_t i = 0; i < x->def.n_range; i++)
         out->sort_key[i] = public_key(r, &x->def.range[i]);
     const char **include = ARENA_ARRAY(&r->arena, const char *, x->def.n_include + 1);
-    if (!include) return err_nomem(r->ctx.err);
+    if (!include) return api_short(r);
     for (uint32_t i = 0; i < x->def.n_include; i++) include[i] = api_cstr(r, x->def.include[i]);
     out->include = include;
     return SHEAF_OK;
@@ -114,7 +115,7 @@ static sheaf_rc fill_table(sheaf_result *r, sheaf_db *db, const struct core_tabl
     struct sheaf_table_description *d = ARENA_NEW(&r->arena, struct sheaf_table_description);
     struct sheaf_index_description *x =
         ARENA_ARRAY(&r->arena, struct sheaf_index_description, t->n_indexes + 1);
-    if (!d || !x) return err_nomem(r->ctx.err);
+    if (!d || !x) return api_short(r);
     *d = (struct sheaf_table_description){.name = api_cstr(r, t->name),
                                           .arn = arn(r, db, t->name, "", SPAN_NONE),
                                           .id = api_cstr(r, t->id),
@@ -162,7 +163,8 @@ sheaf_rc sheaf_create_table_sized(sheaf_db *db, const struct sheaf_create_table 
     TRY_OUT(take_indexes(c, q, &t));
     TRY_OUT(core_create_table(db->core, c, &t, &o));
     position = o.position;
-    rc = fill_table(r, db, &o.table);
+    api_done(r, rc);
+    (void)fill_table(r, db, &o.table);
 out:
     return api_finish(db, r, rc, position, result_out);
 }
@@ -177,6 +179,7 @@ static sheaf_rc by_name(sheaf_db *db, const struct sheaf_table_name *given, size
     struct core_table_outcome o;
     TRY_OUT(call(db->core, c, api_text(q->table), &o));
     position = o.position;
+    if (call == core_delete_table) api_done(r, rc);
     rc = fill_table(r, db, &o.table);
 out:
     return api_finish(db, r, rc, position, result_out);
@@ -252,7 +255,8 @@ sheaf_rc sheaf_update_table_sized(sheaf_db *db, const struct sheaf_update_table 
     u.n_update_index = (uint32_t)q->n_update_indexes;
     TRY_OUT(core_update_table(db->core, c, &u, &o));
     position = o.position;
-    rc = fill_table(r, db, &o.table);
+    api_done(r, rc);
+    (void)fill_table(r, db, &o.table);
 out:
     return api_finish(db, r, rc, position, result_out);
 }
@@ -294,7 +298,7 @@ static const char *warning_of(sheaf_result *r, const struct core_collection *k)
 static sheaf_rc fill_collections(sheaf_result *r, const struct core_collection *all, uint32_t n)
 {
     r->collections = ARENA_ARRAY(&r->arena, struct sheaf_collection, n + 1);
-    if (!r->collections) return err_nomem(r->ctx.err);
+    if (!r->collections) return api_short(r);
     for (uint32_t i = 0; i < n; i++)
         r->collections[i] =
             (struct sheaf_collection){.partition_key = api_item_view(&r->arena, all[i].key),

@@ -2,6 +2,8 @@
  * requests. */
 #include "db.h"
 
+#include "base/mem.h"
+
 #define KEY SHEAF_ITEM({"p", sheaf_s("a")}, {"s", sheaf_s("b")})
 #define ONE "1 validation error detected: Value '"
 #define SET "' failed to satisfy constraint: Member must satisfy enum value set: "
@@ -95,6 +97,57 @@ static void test_open__refuses_enums_out_of_range(void **state)
     assert_refused(s, sheaf_open(":memory:", &o, &db, &s->err), "faults[0].rc is 1000");
 }
 
+/* ---- memory runs out behind the commit ---- */
+
+/* A write in which the nth allocation fails: done exactly when it says so. Whether it was hit. */
+static bool put_failing(struct scene *s, uint64_t nth, const char *text, size_t *n_short)
+{
+    static int64_t stamp;
+    sheaf_result *r = NULL;
+    stamp++;
+    struct sheaf_put_item q = {.table = "tab",
+                               .item = SHEAF_ITEM({"p", sheaf_s("a")}, {"s", sheaf_s("b")},
+                                                  {"n", sheaf_int(stamp)}, {"t", sheaf_s(text)}),
+                               .return_values = SHEAF_ALL_OLD,
+                               .return_consumed_capacity = SHEAF_CAPACITY_INDEXES,
+                               .error = &s->err};
+    uint64_t before = mem_count();
+    mem_fail_at(nth, true);
+    sheaf_rc rc = sheaf_put_item(s->db, &q, &r);
+    mem_fail_at(0, false);
+    bool was_hit = mem_count() - before >= nth;
+    sheaf_result *now;
+    int64_t n = -1;
+    assert_ok(sheaf_get_item(
+        s->db, &(struct sheaf_get_item){.table = "tab", .key = KEY, .error = &s->err}, &now));
+    (void)sheaf_item_i64(sheaf_result_item(now), "n", &n);
+    assert_int_equal(rc == SHEAF_OK, n == stamp);
+    if (rc != SHEAF_OK) assert_rc(rc, SHEAF_NOMEM);
+    assert_int_equal(rc == SHEAF_OK, r != NULL);
+    bool is_whole = sheaf_result_item(r) && sheaf_result_capacity_count(r) == 2;
+    if (rc == SHEAF_OK) assert_int_equal(sheaf_result_is_complete(r), is_whole);
+    *n_short += rc == SHEAF_OK && !is_whole;
+    sheaf_result_free(now);
+    sheaf_result_free(r);
+    return was_hit;
+}
+
+static void test_put__that_was_made_says_so_without_memory_for_its_answer(void **state)
+{
+    struct scene *s = *state;
+    static char text[4096];
+    size_t n_short = 0;
+    assert_ok(sheaf_put_item(
+        s->db, &(struct sheaf_put_item){.table = "tab", .item = KEY, .error = &s->err}, NULL));
+    for (size_t n = 0; n < sizeof text - 1; n += 8) {
+        uint64_t nth = 1;
+        memset(text, 'x', n);
+        text[n] = '\0';
+        while (put_failing(s, nth, text, &n_short)) nth++;
+    }
+    assert_true(n_short > 0); /* some answers had no room left in the first block */
+}
+
 int main(void)
 {
 #define SCENE(f) cmocka_unit_test_setup_teardown(f, open_scene, close_scene)
@@ -103,6 +156,7 @@ int main(void)
         SCENE(test_query__refuses_a_select_out_of_range),
         SCENE(test_calls__refuse_a_capacity_mode_out_of_range),
         SCENE(test_open__refuses_enums_out_of_range),
+        SCENE(test_put__that_was_made_says_so_without_memory_for_its_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
