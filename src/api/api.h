@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <sheaf/sheaf.h>
 
+enum { API_ITEM_BYTES_MAX = 16 << 20 }; /* of a request's item, encoded */
+
 struct sheaf_db {
     struct core *core;
     struct api_clock *clock; /* NULL: the system's */
@@ -36,6 +38,8 @@ struct api_view {
 };
 /* NULL when memory is out. v: M, L or a set. */
 struct api_view *api_view_new(struct arena *arena, val v);
+/* A copy of a value as getters hand it out; everything of it lies in the arena. false: no memory. */
+bool api_copy_value(struct arena *arena, val v, sheaf_value *out);
 /* NULL for an absent item (p == NULL) or when memory is out. */
 const sheaf_item *api_item_view(struct arena *arena, span item);
 

@@ -1,13 +1,9 @@
-/* Turns literals, built items and read items into encoded ones, and keeps built items on the heap.
- * Know before editing: a literal may be anything a C program can write, so nothing here believes a
- * pointer more than C does, and nesting is bounded by the builder. */
+/* Turns literals, built items and read items into encoded ones. Know before editing: a literal may
+ * be anything a C program can write, so nothing here believes a pointer more than C does, and
+ * nesting is bounded by the builder. */
 #include "api/api.h"
 
-#include "base/mem.h"
-
 #include <assert.h>
-
-enum { ITEM_BYTES_MAX = 16 << 20 };
 
 static const char item_too_large[] = "Item size has exceeded the maximum allowed size";
 
@@ -74,7 +70,7 @@ static void put_bytes(struct vb *b, const sheaf_value *v)
     }
     span s = SPAN(is_int ? NULL : v->u.p, is_int ? 0 : v->n);
     if (v->n == SIZE_MAX) s = span_cstr(v->u.p);
-    if (s.n > ITEM_BYTES_MAX) { /* also a length that no memory can have */
+    if (s.n > API_ITEM_BYTES_MAX) { /* also a length that no memory can have */
         refuse(b, item_too_large);
         return;
     }
@@ -160,7 +156,7 @@ sheaf_rc api_encode_item(struct ctx *c, const sheaf_item *item, const char *what
                               "constraint: Member must not be null",
                               what);
     struct vb b;
-    vb_init(&b, c, ITEM_BYTES_MAX);
+    vb_init(&b, c, API_ITEM_BYTES_MAX);
     const struct api_view *view = item->impl_;
     if (view)
         vb_raw(&b, view->v);
@@ -168,7 +164,7 @@ sheaf_rc api_encode_item(struct ctx *c, const sheaf_item *item, const char *what
         put_map(&b, item);
     sheaf_rc rc = vb_finish_item(&b, item_out);
     /* Over the builder's ceiling: the service's words, whatever the memory would have said. */
-    bool is_over = b.size > LIMIT_ITEM_BYTES || b.out.n > ITEM_BYTES_MAX / 2;
+    bool is_over = b.size > LIMIT_ITEM_BYTES || b.out.n > API_ITEM_BYTES_MAX / 2;
     return rc == SHEAF_NOMEM && is_over ? err_validation(c->err, "%s", item_too_large) : rc;
 }
 
@@ -207,111 +203,10 @@ sheaf_rc api_env(struct ctx *c, const struct sheaf_name *names, const sheaf_item
     return SHEAF_OK;
 }
 
-/* ---- built items ---- */
-
-/* What sheaf_item_new hands out: the item first, so that its address is the caller's pointer.
- * Replaced values stay in the arena until the item is freed. */
-struct built {
-    sheaf_item item;
-    struct arena arena;
-    size_t cap;
-};
-
-sheaf_item *sheaf_item_new(void)
-{
-    struct built *b = mem_zalloc(sizeof *b);
-    if (!b) return NULL;
-    arena_init(&b->arena, (size_t)4 * ITEM_BYTES_MAX);
-    return &b->item;
-}
-
-void sheaf_item_free(sheaf_item *item)
-{
-    if (!item) return;
-    struct built *b = (struct built *)item;
-    arena_deinit(&b->arena);
-    mem_free((void *)b->item.attrs);
-    mem_free(b);
-}
-
-/* Through the encoding: it checks the value, copies it whole, and makes reading uniform. */
-static sheaf_rc copy_value(struct built *b, const sheaf_value *v, sheaf_value *out)
-{
-    struct ctx c = {&b->arena, NULL};
-    struct vb builder;
-    val box;
-    vb_init(&builder, &c, ITEM_BYTES_MAX);
-    vb_list_begin(&builder);
-    api_put_value(&builder, v);
-    vb_end(&builder);
-    TRY(vb_finish(&builder, &box));
-    struct api_view *view = api_view_new(&b->arena, box);
-    if (!view || !sheaf_list_at(&view->list, 0, out)) return SHEAF_NOMEM;
-    return SHEAF_OK;
-}
-
-static size_t index_of(const sheaf_item *item, const char *name)
-{
-    size_t i = 0;
-    while (i < item->n && strcmp(item->attrs[i].name, name) != 0) i++;
-    return i;
-}
-
-static bool make_room(struct built *b)
-{
-    if (b->item.n < b->cap) return true;
-    size_t cap = b->cap ? b->cap * 2 : 8;
-    sheaf_attr *more = mem_realloc((void *)b->item.attrs, cap * sizeof *more);
-    if (!more) return false;
-    b->item.attrs = more;
-    b->cap = cap;
-    return true;
-}
-
-sheaf_rc sheaf_item_set(sheaf_item *item, const char *name, sheaf_value value)
-{
-    struct built *b = (struct built *)item;
-    if (!item || !name) return SHEAF_VALIDATION;
-    sheaf_value copy;
-    TRY(copy_value(b, &value, &copy));
-    size_t i = index_of(item, name);
-    if (i == item->n) {
-        span text = arena_dup(&b->arena, SPAN(name, strlen(name) + 1));
-        if (!text.p || !make_room(b)) return SHEAF_NOMEM;
-        ((sheaf_attr *)b->item.attrs)[i].name = text.p;
-        b->item.n++;
-    }
-    ((sheaf_attr *)b->item.attrs)[i].value = copy;
-    return SHEAF_OK;
-}
-
-sheaf_rc sheaf_item_unset(sheaf_item *item, const char *name)
-{
-    if (!item || !name) return SHEAF_VALIDATION;
-    size_t i = index_of(item, name);
-    if (i == item->n) return SHEAF_OK;
-    sheaf_attr *attrs = (sheaf_attr *)item->attrs;
-    attrs[i] = attrs[--item->n];
-    return SHEAF_OK;
-}
-
-sheaf_item *sheaf_item_dup(const sheaf_item *item)
-{
-    sheaf_item *copy = item ? sheaf_item_new() : NULL;
-    for (size_t i = 0; copy && i < item->n; i++) {
-        sheaf_attr a;
-        if (sheaf_item_at(item, i, &a) && sheaf_item_set(copy, a.name, a.value) == SHEAF_OK)
-            continue;
-        sheaf_item_free(copy);
-        copy = NULL;
-    }
-    return copy;
-}
-
 size_t sheaf_item_size(const sheaf_item *item)
 {
     struct arena arena;
-    arena_init(&arena, (size_t)4 * ITEM_BYTES_MAX);
+    arena_init(&arena, (size_t)4 * API_ITEM_BYTES_MAX);
     struct ctx c = {&arena, NULL};
     span encoded;
     size_t size =

@@ -76,6 +76,13 @@ static bool convert(struct arena *arena, val v, sheaf_value *out)
     }
 }
 
+bool api_copy_value(struct arena *arena, val v, sheaf_value *out)
+{
+    if (val_type(v) < VAL_M) return convert(arena, v, out);
+    span bytes = arena_dup(arena, SPAN(v.p, v.n)); /* a container's view borrows its bytes */
+    return bytes.p && convert(arena, (val){bytes.p, (uint32_t)bytes.n}, out);
+}
+
 static bool convert_member(struct arena *arena, val set, uint32_t i, sheaf_value *out)
 {
     span member = val_member_at(set, i);
