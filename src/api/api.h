@@ -123,6 +123,8 @@ SHEAF_NODISCARD sheaf_rc api_set_metrics(sheaf_result *r, const struct core_metr
 
 /* SHEAF_VALIDATION when a list of n members is not there; `what` names it. */
 SHEAF_NODISCARD sheaf_rc api_need_list(struct ctx *c, const void *list, size_t n, const char *what);
+/* The room at the end of a frozen struct: SHEAF_VALIDATION when it is used. */
+SHEAF_NODISCARD sheaf_rc api_need_zero(struct ctx *c, const void *const room[2], const char *what);
 /* Copies a request of the caller's size into one of ours; SHEAF_VALIDATION when the caller knows
  * members that this library does not and uses them. */
 SHEAF_NODISCARD sheaf_rc api_take(void *to, size_t to_n, const void *from, size_t from_n,

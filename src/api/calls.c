@@ -195,6 +195,7 @@ static sheaf_rc take_gets(struct ctx *c, const struct sheaf_batch_get_item *q,
     for (size_t i = 0; i < q->n_tables; i++) {
         const struct sheaf_batch_get *t = &q->tables[i];
         struct expr_env *env;
+        TRY(api_need_zero(c, t->reserved2_, "A member of tables"));
         TRY(core_check_table_name(c, api_text(t->table)));
         TRY(api_need_list(c, t->keys, t->n_keys, "keys"));
         TRY(api_env(c, t->expression_attribute_names, NULL, &env));
@@ -287,6 +288,7 @@ sheaf_rc sheaf_batch_write_item_sized(sheaf_db *db, const struct sheaf_batch_wri
     TRY_OUT(api_env(c, NULL, NULL, &env));
     for (size_t i = 0; i < q->n_writes; i++) {
         const struct sheaf_batch_write *w = &q->writes[i];
+        TRY_OUT(api_need_zero(c, w->reserved_, "A member of writes"));
         TRY_OUT(core_check_table_name(c, api_text(w->table)));
         TRY_OUT(check_one_kind(c, w));
         writes[i] = (struct core_write){
@@ -311,6 +313,7 @@ out:
 static sheaf_rc take_action(struct ctx *c, const struct sheaf_transact_write *a,
                             struct core_write *w)
 {
+    TRY(api_need_zero(c, a->reserved2_, "A member of actions"));
     int kinds = (a->put != NULL) + a->is_delete + a->is_check + (a->update_expression != NULL);
     if (kinds != 1)
         return err_validation(c->err,
@@ -399,6 +402,7 @@ sheaf_rc sheaf_transact_get_items_sized(sheaf_db *db, const struct sheaf_transac
     TRY_OUT(gets && q->n_gets < UINT32_MAX ? SHEAF_OK : err_nomem(c->err));
     for (size_t i = 0; i < q->n_gets; i++) {
         const struct sheaf_transact_get *g = &q->gets[i];
+        TRY_OUT(api_need_zero(c, g->reserved_, "A member of gets"));
         gets[i] = (struct core_get){.table = api_text(g->table),
                                     .projection = api_text(g->projection_expression),
                                     .is_consistent = true};

@@ -185,6 +185,9 @@ static sheaf_rc check_options(const struct sheaf_options *o, sheaf_error *err)
                               (unsigned)o->durability);
     if (o->n_faults && !o->faults)
         return err_validation(err, "faults is NULL, but n_faults is %zu", o->n_faults);
+    struct ctx c = {NULL, err};
+    for (size_t i = 0; i < o->n_faults; i++)
+        TRY(api_need_zero(&c, o->faults[i].reserved_, "A member of faults"));
     for (size_t i = 0; i < o->n_faults; i++)
         if (o->faults[i].rc == SHEAF_OK || (unsigned)o->faults[i].rc >= SHEAF_RC_COUNT_)
             return err_validation(err, "faults[%zu].rc is %u, which is no error", i,

@@ -77,15 +77,39 @@ sheaf_rc api_need_list(struct ctx *c, const void *list, size_t n, const char *wh
     return err_validation(c->err, "%s is NULL, but n_%s is %zu", what, what, n);
 }
 
+/* Walked as arrays, in steps of a size that programs have compiled in. */
+#define FROZEN(T, n) _Static_assert(sizeof(void *) != 8 || sizeof(struct T) == (n), #T " is frozen")
+FROZEN(sheaf_key, 16);
+FROZEN(sheaf_name, 16);
+FROZEN(sheaf_throughput, 16);
+FROZEN(sheaf_index, 184);
+FROZEN(sheaf_fault, 56);
+FROZEN(sheaf_batch_get, 64);
+FROZEN(sheaf_batch_write, 40);
+FROZEN(sheaf_transact_write, 80);
+FROZEN(sheaf_transact_get, 48);
+#undef FROZEN
+
+static sheaf_rc unknown_member(sheaf_error *err, const char *what)
+{
+    return err_validation(err,
+                          "%s uses a member that this version of libsheaf does not know; update "
+                          "the library",
+                          what);
+}
+
+sheaf_rc api_need_zero(struct ctx *c, const void *const room[2], const char *what)
+{
+    return room[0] || room[1] ? unknown_member(c->err, what) : SHEAF_OK;
+}
+
 sheaf_rc api_take(void *to, size_t to_n, const void *from, size_t from_n, sheaf_error *err)
 {
     memset(to, 0, to_n);
     if (!from) return err_validation(err, "The request is missing (NULL)");
     memcpy(to, from, from_n < to_n ? from_n : to_n);
     for (size_t i = to_n; i < from_n; i++)
-        if (((const char *)from)[i] != 0)
-            return err_validation(err, "The request uses a member that this version of libsheaf "
-                                       "does not know; update the library");
+        if (((const char *)from)[i] != 0) return unknown_member(err, "The request");
     return SHEAF_OK;
 }
 
@@ -235,6 +259,13 @@ bool sheaf_result_metrics(const sheaf_result *r, size_t i, const sheaf_item **ke
 const struct sheaf_table_description *sheaf_result_table(const sheaf_result *r)
 {
     return r ? r->table : NULL;
+}
+
+const struct sheaf_index_description *sheaf_table_index(const struct sheaf_table_description *table,
+                                                        size_t i)
+{
+    const struct sheaf_index_description *all = table ? table->indexes_ : NULL;
+    return all && i < table->n_indexes ? &all[i] : NULL;
 }
 
 size_t sheaf_result_name_count(const sheaf_result *r) { return r ? r->n_names : 0; }

@@ -31,6 +31,7 @@ static sheaf_rc take_index(struct ctx *c, const struct sheaf_index *x, bool is_l
         out->range[out->n_range] = key_of(&x->sort_key[out->n_range]);
         out->n_range++;
     }
+    TRY(api_need_zero(c, x->reserved_, "An index"));
     TRY(api_need_list(c, x->include, x->n_include, "include"));
     span *include = ARENA_ARRAY(c->arena, span, (size_t)x->n_include + 1);
     if (!include) return err_nomem(c->err);
@@ -134,7 +135,7 @@ static sheaf_rc fill_table(sheaf_result *r, sheaf_db *db, const struct core_tabl
                                           .stream_label = api_cstr(r, t->stream_label),
                                           .ttl_attribute = api_cstr(r, t->ttl_attribute),
                                           .n_indexes = t->n_indexes,
-                                          .indexes = x};
+                                          .indexes_ = x};
     if (t->stream_label.p) d->stream_arn = arn(r, db, t->name, "/stream/", t->stream_label);
     for (uint32_t i = 0; i < t->n_indexes; i++)
         TRY(fill_index(r, db, t->name, &t->indexes[i], &x[i]));

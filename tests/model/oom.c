@@ -182,7 +182,7 @@ static void dump_table(struct dump *d, sheaf_db *db, const char *name)
     add(d, text);
     dump_rows(d, db, name, NULL);
     for (uint32_t i = 0; i < t->n_indexes; i++) {
-        const struct sheaf_index_description *x = &t->indexes[i];
+        const struct sheaf_index_description *x = sheaf_table_index(t, i);
         snprintf(text, sizeof text, "%s %" PRIu64 " %" PRIu64, x->name, x->item_count,
                  x->size_bytes);
         if (!x->is_backfilling) add(d, text);

@@ -198,6 +198,34 @@ static void test_item_calls__judge_the_tables_name_first(void **state)
     }
 }
 
+/* A newer program with an older library. */
+static void test_calls__refuse_room_that_is_used(void **state)
+{
+    struct scene *s = *state;
+    const sheaf_item *keys[] = {KEY};
+    struct sheaf_batch_get bg = {
+        .table = "tab", .keys = keys, .n_keys = 1, .reserved2_ = {NULL, keys}};
+    struct sheaf_batch_write bw = {.table = "tab", .put = KEY, .reserved_ = {keys, NULL}};
+    struct sheaf_transact_write tw = {.table = "tab", .put = KEY, .reserved2_ = {keys, NULL}};
+    struct sheaf_transact_get tg = {.table = "tab", .key = KEY, .reserved_ = {keys, NULL}};
+    struct sheaf_index x = {
+        .name = "gsi", .partition_key = {{"g", SHEAF_S, {0}}}, .reserved_ = {NULL, keys}};
+    struct sheaf_fault f = {.rc = SHEAF_INTERNAL, .nth = 1, .reserved_ = {NULL, keys}};
+    struct sheaf_options o = {.faults = &f, .n_faults = 1};
+    struct sheaf_batch_get_item gets = {.tables = &bg, .n_tables = 1, .error = &s->err};
+    struct sheaf_batch_write_item writes = {.writes = &bw, .n_writes = 1, .error = &s->err};
+    struct sheaf_transact_write_items all = {.actions = &tw, .n_actions = 1, .error = &s->err};
+    struct sheaf_transact_get_items tgs = {.gets = &tg, .n_gets = 1, .error = &s->err};
+    struct sheaf_update_table u = {.table = "tab", .create_index = &x, .error = &s->err};
+    sheaf_db *db;
+    assert_refused(s, sheaf_batch_get_item(s->db, &gets, NULL), "A member of tables uses a member");
+    assert_refused(s, sheaf_batch_write_item(s->db, &writes, NULL), "A member of writes uses a");
+    assert_refused(s, sheaf_transact_write_items(s->db, &all, NULL), "A member of actions uses a");
+    assert_refused(s, sheaf_transact_get_items(s->db, &tgs, NULL), "A member of gets uses a");
+    assert_refused(s, sheaf_update_table(s->db, &u, NULL), "An index uses a member that this");
+    assert_refused(s, sheaf_open(":memory:", &o, &db, &s->err), "A member of faults uses a");
+}
+
 /* Wording of the second unverified. */
 static void test_batch_write__is_a_put_or_a_delete(void **state)
 {
@@ -225,6 +253,7 @@ int main(void)
         SCENE(test_calls__refuse_an_empty_request),
         SCENE(test_open__refuses_pointers_that_are_null),
         SCENE(test_item_calls__judge_the_tables_name_first),
+        SCENE(test_calls__refuse_room_that_is_used),
         SCENE(test_batch_write__is_a_put_or_a_delete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,12 +72,35 @@ static void test_update__refuses_enums_out_of_range(void **state)
     printf("UpdateTable enums: %zu rows, %zu unverified\n", COUNT(rows), COUNT(rows));
 }
 
+static void test_describe__hands_out_its_indexes_one_by_one(void **state)
+{
+    struct scene *s = *state;
+    struct sheaf_index x[2] = {{.name = "one", .partition_key = {{"g", SHEAF_S, {0}}}},
+                               {.name = "two", .partition_key = {{"h", SHEAF_N, {0}}}}};
+    struct sheaf_create_table q = {.table = "new",
+                                   .partition_key = {"p", SHEAF_S, {0}},
+                                   .global_indexes = x,
+                                   .n_global_indexes = 2,
+                                   .error = &s->err};
+    sheaf_result *r;
+    assert_ok(sheaf_create_table(s->db, &q, &r));
+    assert_true(sheaf_result_is_complete(r));
+    const struct sheaf_table_description *d = sheaf_result_table(r);
+    assert_int_equal(d->n_indexes, 2);
+    assert_string_equal(sheaf_table_index(d, 0)->name, "one");
+    assert_string_equal(sheaf_table_index(d, 1)->name, "two");
+    assert_null(sheaf_table_index(d, 2));
+    assert_null(sheaf_table_index(NULL, 0));
+    sheaf_result_free(r);
+}
+
 int main(void)
 {
 #define SCENE(f) cmocka_unit_test_setup_teardown(f, open_scene, close_scene)
     const struct CMUnitTest tests[] = {
         SCENE(test_create__refuses_enums_out_of_range),
         SCENE(test_update__refuses_enums_out_of_range),
+        SCENE(test_describe__hands_out_its_indexes_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
