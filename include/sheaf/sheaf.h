@@ -299,7 +299,11 @@ struct sheaf_scan {
     sheaf_error *error;
 };
 
-/* ---- batches and transactions ---- */
+/* ---- batches and transactions ----
+ *
+ * The error's `action` is the index of the member at fault where one is known: the first action
+ * that made a transaction fail (SHEAF_TRANSACTION_CANCELED; the reasons tell of all), or the write,
+ * action or get that is not valid; of a BatchGetItem the index of the table. Otherwise -1. */
 
 struct sheaf_batch_get {
     const char *table;

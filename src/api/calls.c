@@ -179,6 +179,13 @@ out:
 
 /* ---- batches ---- */
 
+/* Says which member of a batch or transaction is at fault; rc goes through. */
+static sheaf_rc blame(struct ctx *c, size_t member, sheaf_rc rc)
+{
+    if (rc != SHEAF_OK && c->err) c->err->action = member < INT32_MAX ? (int32_t)member : -1;
+    return rc;
+}
+
 static size_t count_keys(const struct sheaf_batch_get_item *q)
 {
     size_t n = 0;
@@ -187,24 +194,32 @@ static size_t count_keys(const struct sheaf_batch_get_item *q)
     return n;
 }
 
-/* All keys of all tables in a row; `table` and `key` say where each stands in the request. */
+/* The keys of one table; the names are shared by them. */
+static sheaf_rc take_keys(struct ctx *c, const struct sheaf_batch_get *t, struct core_get *gets)
+{
+    struct expr_env *env;
+    TRY(api_need_zero(c, t->reserved2_, "A member of tables"));
+    TRY(core_check_table_name(c, api_text(t->table)));
+    TRY(api_need_list(c, t->keys, t->n_keys, "keys"));
+    TRY(api_env(c, t->expression_attribute_names, NULL, &env));
+    for (size_t k = 0; k < t->n_keys; k++) {
+        gets[k] = (struct core_get){.table = api_text(t->table),
+                                    .projection = api_text(t->projection_expression),
+                                    .env = env,
+                                    .is_consistent = t->consistent_read};
+        TRY(api_encode_item(c, t->keys[k], "key", &gets[k].key));
+    }
+    return SHEAF_OK;
+}
+
+/* All keys of all tables in a row; `tables` and `keys` say where each stands in the request. */
 static sheaf_rc take_gets(struct ctx *c, const struct sheaf_batch_get_item *q,
                           struct core_get *gets, size_t *tables, size_t *keys)
 {
     size_t n = 0;
     for (size_t i = 0; i < q->n_tables; i++) {
-        const struct sheaf_batch_get *t = &q->tables[i];
-        struct expr_env *env;
-        TRY(api_need_zero(c, t->reserved2_, "A member of tables"));
-        TRY(core_check_table_name(c, api_text(t->table)));
-        TRY(api_need_list(c, t->keys, t->n_keys, "keys"));
-        TRY(api_env(c, t->expression_attribute_names, NULL, &env));
-        for (size_t k = 0; k < t->n_keys; k++, n++) {
-            gets[n] = (struct core_get){.table = api_text(t->table),
-                                        .projection = api_text(t->projection_expression),
-                                        .env = env,
-                                        .is_consistent = t->consistent_read};
-            TRY(api_encode_item(c, t->keys[k], "key", &gets[n].key));
+        TRY(blame(c, i, take_keys(c, &q->tables[i], &gets[n])));
+        for (size_t k = 0; k < q->tables[i].n_keys; k++, n++) {
             tables[n] = i;
             keys[n] = k;
         }
@@ -275,6 +290,17 @@ static sheaf_rc check_one_kind(struct ctx *c, const struct sheaf_batch_write *w)
     return SHEAF_OK;
 }
 
+static sheaf_rc take_write(struct ctx *c, const struct sheaf_batch_write *w, struct expr_env *env,
+                           struct core_write *out)
+{
+    TRY(api_need_zero(c, w->reserved_, "A member of writes"));
+    TRY(core_check_table_name(c, api_text(w->table)));
+    TRY(check_one_kind(c, w));
+    *out = (struct core_write){
+        .action = w->put ? CORE_PUT : CORE_DELETE, .table = api_text(w->table), .env = env};
+    return api_encode_item(c, w->put ? w->put : w->delete_key, w->put ? "item" : "key", &out->item);
+}
+
 sheaf_rc sheaf_batch_write_item_sized(sheaf_db *db, const struct sheaf_batch_write_item *given,
                                       size_t size, sheaf_result **result_out)
 {
@@ -286,15 +312,8 @@ sheaf_rc sheaf_batch_write_item_sized(sheaf_db *db, const struct sheaf_batch_wri
     struct core_multi_outcome o;
     TRY_OUT(writes && r->unprocessed && q->n_writes < UINT32_MAX ? SHEAF_OK : err_nomem(c->err));
     TRY_OUT(api_env(c, NULL, NULL, &env));
-    for (size_t i = 0; i < q->n_writes; i++) {
-        const struct sheaf_batch_write *w = &q->writes[i];
-        TRY_OUT(api_need_zero(c, w->reserved_, "A member of writes"));
-        TRY_OUT(core_check_table_name(c, api_text(w->table)));
-        TRY_OUT(check_one_kind(c, w));
-        writes[i] = (struct core_write){
-            .action = w->put ? CORE_PUT : CORE_DELETE, .table = api_text(w->table), .env = env};
-        TRY_OUT(api_encode_item(c, w->put ? w->put : w->delete_key, "item", &writes[i].item));
-    }
+    for (size_t i = 0; i < q->n_writes; i++)
+        TRY_OUT(blame(c, i, take_write(c, &q->writes[i], env, &writes[i])));
     struct core_batch_write b = {writes, (uint32_t)q->n_writes,
                                  capacity_of(q->return_consumed_capacity),
                                  q->return_item_collection_metrics};
@@ -358,6 +377,7 @@ static const char *reason_code(sheaf_rc rc)
 
 static sheaf_rc fill_reasons(sheaf_result *r, const struct core_multi_outcome *o)
 {
+    for (uint32_t i = o->n; i-- > 0;) (void)blame(&r->ctx, i, o->written[i].rc); /* the first */
     r->reasons = ARENA_ARRAY(&r->arena, struct sheaf_reason, o->n + 1);
     if (!r->reasons) return api_short(r);
     for (uint32_t i = 0; i < o->n; i++) {
@@ -379,7 +399,8 @@ sheaf_rc sheaf_transact_write_items_sized(sheaf_db *db,
     struct core_write *writes = ARENA_ARRAY(c->arena, struct core_write, q->n_actions + 1);
     struct core_multi_outcome o = {.n = 0};
     TRY_OUT(writes && q->n_actions < UINT32_MAX ? SHEAF_OK : err_nomem(c->err));
-    for (size_t i = 0; i < q->n_actions; i++) TRY_OUT(take_action(c, &q->actions[i], &writes[i]));
+    for (size_t i = 0; i < q->n_actions; i++)
+        TRY_OUT(blame(c, i, take_action(c, &q->actions[i], &writes[i])));
     struct core_transact_write t = {
         writes, (uint32_t)q->n_actions, api_text(q->client_request_token),
         capacity_of(q->return_consumed_capacity), q->return_item_collection_metrics};
@@ -392,6 +413,17 @@ out:
     return api_finish(db, r, rc, position, result_out);
 }
 
+static sheaf_rc take_get(struct ctx *c, const struct sheaf_transact_get *g, struct core_get *out)
+{
+    TRY(api_need_zero(c, g->reserved_, "A member of gets"));
+    *out = (struct core_get){.table = api_text(g->table),
+                             .projection = api_text(g->projection_expression),
+                             .is_consistent = true};
+    TRY(core_check_table_name(c, out->table));
+    TRY(api_encode_item(c, g->key, "key", &out->key));
+    return api_env(c, g->expression_attribute_names, NULL, &out->env);
+}
+
 sheaf_rc sheaf_transact_get_items_sized(sheaf_db *db, const struct sheaf_transact_get_items *given,
                                         size_t size, sheaf_result **result_out)
 {
@@ -400,16 +432,7 @@ sheaf_rc sheaf_transact_get_items_sized(sheaf_db *db, const struct sheaf_transac
     struct core_get *gets = ARENA_ARRAY(c->arena, struct core_get, q->n_gets + 1);
     struct core_items_outcome o;
     TRY_OUT(gets && q->n_gets < UINT32_MAX ? SHEAF_OK : err_nomem(c->err));
-    for (size_t i = 0; i < q->n_gets; i++) {
-        const struct sheaf_transact_get *g = &q->gets[i];
-        TRY_OUT(api_need_zero(c, g->reserved_, "A member of gets"));
-        gets[i] = (struct core_get){.table = api_text(g->table),
-                                    .projection = api_text(g->projection_expression),
-                                    .is_consistent = true};
-        TRY_OUT(core_check_table_name(c, gets[i].table));
-        TRY_OUT(api_encode_item(c, g->key, "key", &gets[i].key));
-        TRY_OUT(api_env(c, g->expression_attribute_names, NULL, &gets[i].env));
-    }
+    for (size_t i = 0; i < q->n_gets; i++) TRY_OUT(blame(c, i, take_get(c, &q->gets[i], &gets[i])));
     struct core_multi_get m = {gets, (uint32_t)q->n_gets, true,
                                capacity_of(q->return_consumed_capacity)};
     rc = core_multi_get(db->core, c, &m, &o);

@@ -97,6 +97,63 @@ static void test_open__refuses_enums_out_of_range(void **state)
     assert_refused(s, sheaf_open(":memory:", &o, &db, &s->err), "faults[0].rc is 1000");
 }
 
+/* ---- which member is at fault ---- */
+
+static void test_batches__name_the_member_at_fault(void **state)
+{
+    struct scene *s = *state;
+    const sheaf_item *odd = SHEAF_ITEM({"p", sheaf_int(1)}, {"s", sheaf_s("b")});
+    const sheaf_item *keys[] = {KEY}, *none[] = {NULL};
+    struct sheaf_batch_write w[3] = {{.table = "tab", .put = KEY}, {.table = "tab"}};
+    struct sheaf_batch_write_item bw = {.writes = w, .n_writes = 2, .error = &s->err};
+    assert_rc(sheaf_batch_write_item(s->db, &bw, NULL), SHEAF_VALIDATION);
+    assert_int_equal(s->err.action, 1);
+    w[1].put = odd; /* core finds it: a key of another type */
+    assert_rc(sheaf_batch_write_item(s->db, &bw, NULL), SHEAF_VALIDATION);
+    assert_int_equal(s->err.action, 1);
+    w[1].put = SHEAF_ITEM({"p", sheaf_s("c")}, {"s", sheaf_s("b")});
+    w[2] = w[0]; /* twice */
+    bw.n_writes = 3;
+    assert_rc(sheaf_batch_write_item(s->db, &bw, NULL), SHEAF_VALIDATION);
+    assert_int_equal(s->err.action, 2);
+    struct sheaf_batch_get g[2] = {{.table = "tab", .keys = keys, .n_keys = 1},
+                                   {.table = "tab", .keys = none, .n_keys = 1}};
+    struct sheaf_batch_get_item bg = {.tables = g, .n_tables = 2, .error = &s->err};
+    assert_rc(sheaf_batch_get_item(s->db, &bg, NULL), SHEAF_VALIDATION);
+    assert_int_equal(s->err.action, 1);
+    bw.n_writes = 0;
+    assert_rc(sheaf_batch_write_item(s->db, &bw, NULL), SHEAF_VALIDATION);
+    assert_int_equal(s->err.action, -1);
+    assert_false(has_item(s));
+}
+
+static void test_transactions__name_the_member_at_fault(void **state)
+{
+    struct scene *s = *state;
+    struct sheaf_transact_write a[3] = {
+        {.table = "tab", .put = KEY},
+        {.table = "tab",
+         .is_check = true,
+         .key = SHEAF_ITEM({"p", sheaf_s("c")}, {"s", sheaf_s("b")}),
+         .condition_expression = "attribute_exists(p)"},
+        {.table = "tab", .is_delete = true, .is_check = true}};
+    struct sheaf_transact_write_items tw = {.actions = a, .n_actions = 3, .error = &s->err};
+    assert_rc(sheaf_transact_write_items(s->db, &tw, NULL), SHEAF_VALIDATION);
+    assert_int_equal(s->err.action, 2);
+    tw.n_actions = 2;
+    sheaf_result *r;
+    assert_rc(sheaf_transact_write_items(s->db, &tw, &r), SHEAF_TRANSACTION_CANCELED);
+    assert_int_equal(s->err.action, 1);
+    assert_string_equal(sheaf_result_reason(r, 0)->code, "None");
+    assert_string_equal(sheaf_result_reason(r, 1)->code, "ConditionalCheckFailed");
+    sheaf_result_free(r);
+    struct sheaf_transact_get g[2] = {{.table = "tab", .key = KEY}, {.table = "tab"}};
+    struct sheaf_transact_get_items tg = {.gets = g, .n_gets = 2, .error = &s->err};
+    assert_rc(sheaf_transact_get_items(s->db, &tg, NULL), SHEAF_VALIDATION);
+    assert_int_equal(s->err.action, 1);
+    assert_false(has_item(s));
+}
+
 /* ---- memory runs out behind the commit ---- */
 
 /* A write in which the nth allocation fails: done exactly when it says so. Whether it was hit. */
@@ -156,6 +213,8 @@ int main(void)
         SCENE(test_query__refuses_a_select_out_of_range),
         SCENE(test_calls__refuse_a_capacity_mode_out_of_range),
         SCENE(test_open__refuses_enums_out_of_range),
+        SCENE(test_batches__name_the_member_at_fault),
+        SCENE(test_transactions__name_the_member_at_fault),
         SCENE(test_put__that_was_made_says_so_without_memory_for_its_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
