@@ -78,7 +78,7 @@ typedef enum sheaf_rc {
 typedef struct sheaf_error {
     const char *exception; /* AWS's exception name, static storage; "" when there was no error */
     sheaf_rc rc;
-    int32_t action; /* which member of a batch or transaction, or -1 */
+    int32_t action; /* which member of a batch or transaction, or -1; see <sheaf/sheaf.h> */
     char message[496];
 } sheaf_error;
 

@@ -18,7 +18,12 @@
  * THREADS  A handle may be used from any number of threads; a result by one thread at a time.
  * sheaf_close waits for calls under way.
  * GROWTH  Request structs grow at their end only; a program compiled earlier keeps working (see
- * sheaf_…_sized).
+ * sheaf_…_sized). Structs that a request holds in an array cannot grow, for the library walks the
+ * array in steps of their size: struct sheaf_index, sheaf_fault, sheaf_batch_get,
+ * sheaf_batch_write, sheaf_transact_write and sheaf_transact_get are frozen with some room
+ * (reserved members, which must be zero), struct sheaf_key, sheaf_name and sheaf_throughput as they
+ * are, and so are sheaf_value, sheaf_attr, sheaf_item and sheaf_list of <sheaf/value.h>. What a
+ * result hands out by pointer may grow at its end.
  */
 #ifndef SHEAF_SHEAF_H
 #define SHEAF_SHEAF_H
@@ -74,6 +79,7 @@ struct sheaf_fault {
     sheaf_rc rc;     /* SHEAF_TRANSACTION_CONFLICT, SHEAF_THROUGHPUT_EXCEEDED, SHEAF_INTERNAL */
     uint32_t one_in; /* at random, one in so many; 0 = by nth and every */
     uint64_t nth, every;
+    const void *reserved_[2]; /* zero */
 };
 
 SHEAF_API sheaf_rc sheaf_open_sized(const char *url, const struct sheaf_options *options,
@@ -128,6 +134,7 @@ struct sheaf_index {
     uint32_t n_include;
     const char *const *include; /* SHEAF_PROJECT_INCLUDE */
     struct sheaf_throughput throughput;
+    const void *reserved_[2]; /* zero */
 };
 struct sheaf_create_table {
     const char *table;
@@ -292,7 +299,11 @@ struct sheaf_scan {
     sheaf_error *error;
 };
 
-/* ---- batches and transactions ---- */
+/* ---- batches and transactions ----
+ *
+ * The error's `action` is the index of the member at fault where one is known: the first action
+ * that made a transaction fail (SHEAF_TRANSACTION_CANCELED; the reasons tell of all), or the write,
+ * action or get that is not valid; of a BatchGetItem the index of the table. Otherwise -1. */
 
 struct sheaf_batch_get {
     const char *table;
@@ -302,6 +313,7 @@ struct sheaf_batch_get {
     const struct sheaf_name *expression_attribute_names;
     bool consistent_read;
     char reserved_[7];
+    const void *reserved2_[2]; /* zero */
 };
 struct sheaf_batch_get_item {
     const struct sheaf_batch_get *tables;
@@ -315,6 +327,7 @@ struct sheaf_batch_write {
     const char *table;
     const sheaf_item *put;
     const sheaf_item *delete_key;
+    const void *reserved_[2]; /* zero */
 };
 struct sheaf_batch_write_item {
     const struct sheaf_batch_write *writes;
@@ -337,6 +350,7 @@ struct sheaf_transact_write {
     bool is_delete, is_check;
     bool return_old_on_condition_failure;
     char reserved_[5];
+    const void *reserved2_[2]; /* zero */
 };
 struct sheaf_transact_write_items {
     const struct sheaf_transact_write *actions;
@@ -352,6 +366,7 @@ struct sheaf_transact_get {
     const sheaf_item *key;
     const char *projection_expression;
     const struct sheaf_name *expression_attribute_names;
+    const void *reserved_[2]; /* zero */
 };
 struct sheaf_transact_get_items {
     const struct sheaf_transact_get *gets;
@@ -458,6 +473,11 @@ SHEAF_CALLS_(SHEAF_X_)
  * NULL behind the end. */
 
 SHEAF_API void sheaf_result_free(sheaf_result *r);
+/* Whether the answer has all its parts. A write or a schema change that was made answers SHEAF_OK
+ * even when memory ran out while its answer was filled in; then this is false, and returned
+ * attributes, capacity, metrics or the description may be missing. The same holds for the item or
+ * the reasons of a refusal. A read without its parts is SHEAF_NOMEM instead. false for NULL. */
+SHEAF_API bool sheaf_result_is_complete(const sheaf_result *r);
 
 /* The one item of GetItem, the returned attributes of a write, or the item that failed a condition;
  * NULL when there is none. */
@@ -533,10 +553,14 @@ struct sheaf_table_description {
     const char *stream_arn, *stream_label;
     const char *ttl_attribute; /* NULL: off */
     uint32_t n_indexes;
-    const struct sheaf_index_description *indexes;
+    const void *indexes_; /* by sheaf_table_index only */
 };
 SHEAF_API const struct sheaf_table_description *sheaf_result_table(const sheaf_result *r);
-/* ListTables: names, and where to go on (NULL at the end). */
+/* Index i of a table, global and local ones; NULL behind the end. */
+SHEAF_API const struct sheaf_index_description *
+sheaf_table_index(const struct sheaf_table_description *table, size_t i);
+/* ListTables: names. Where to go on, NULL at the end: the last table's name of ListTables, the last
+ * stream's ARN of ListStreams, the last shard's id of DescribeStream. */
 SHEAF_API size_t sheaf_result_name_count(const sheaf_result *r);
 SHEAF_API const char *sheaf_result_name(const sheaf_result *r, size_t i);
 SHEAF_API const char *sheaf_result_last_name(const sheaf_result *r);

@@ -27,12 +27,10 @@ class item
     {
         for (const sheaf_attr &a : attrs) set(a.name, a.value);
     }
-    // A copy of an item borrowed from a result.
-    explicit item(const sheaf_item *borrowed) : it_(sheaf_item_dup(borrowed))
-    {
-        need(it_ != nullptr);
-    }
-    item(const item &other) : it_(sheaf_item_dup(other.it_)) { need(it_ != nullptr); }
+    // A copy of an item borrowed from a result. Throws std::invalid_argument for NULL, as of a
+    // result that has no item, or of an item that was moved from.
+    explicit item(const sheaf_item *borrowed) : it_(dup(borrowed)) {}
+    item(const item &other) : it_(dup(other.it_)) {}
     item(item &&other) noexcept : it_(other.it_) { other.it_ = nullptr; }
     item &operator=(item other) noexcept
     {
@@ -56,6 +54,13 @@ class item
     operator const sheaf_item *() const && = delete; // it would dangle
 
   private:
+    static sheaf_item *dup(const sheaf_item *from)
+    {
+        if (!from) throw std::invalid_argument("item");
+        sheaf_item *copy = sheaf_item_dup(from);
+        need(copy != nullptr);
+        return copy;
+    }
     static void need(bool has_memory)
     {
         if (!has_memory) throw std::bad_alloc();

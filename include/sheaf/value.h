@@ -153,7 +153,8 @@ static inline sheaf_value sheaf_bs(const sheaf_list *list)
  * * is taken, free it. */
 SHEAF_API sheaf_item *sheaf_item_new(void);
 SHEAF_API void sheaf_item_free(sheaf_item *item);
-/* Adds or replaces; name and value are copied, documents included. */
+/* Adds or replaces; name and value are copied, documents included. What was got from the item
+ * before (strings, maps, lists) is no longer valid after a set or unset that replaces. */
 SHEAF_API sheaf_rc sheaf_item_set(sheaf_item *item, const char *name,
                                   sheaf_value value) SHEAF_NODISCARD;
 SHEAF_API sheaf_rc sheaf_item_unset(sheaf_item *item, const char *name) SHEAF_NODISCARD;
@@ -168,7 +169,8 @@ SHEAF_API bool sheaf_item_get(const sheaf_item *item, const char *name, sheaf_va
 /* S as a C string, NULL when absent, no string, or holding a NUL (then use sheaf_item_str). */
 SHEAF_API const char *sheaf_item_s(const sheaf_item *item, const char *name);
 SHEAF_API sheaf_str sheaf_item_str(const sheaf_item *item, const char *name);
-/* N as its canonical digits. */
+/* N as its digits: canonical ones of an item that was read or built; of a literal the text that was
+ * given, and NULL for sheaf_int, which has none (use sheaf_item_i64). */
 SHEAF_API const char *sheaf_item_n(const sheaf_item *item, const char *name);
 /* N as int64: true only when the number is that integer exactly. */
 SHEAF_API bool sheaf_item_i64(const sheaf_item *item, const char *name, int64_t *out);
@@ -181,7 +183,8 @@ SHEAF_API const sheaf_item *sheaf_item_m(const sheaf_item *item, const char *nam
 /* L, SS, NS or BS. */
 SHEAF_API const sheaf_list *sheaf_item_l(const sheaf_item *item, const char *name);
 
-/* Attributes in the order of their names' bytes. */
+/* By place. Of an item that was read: in the order of the names' bytes; of a literal: as written; of
+ * a built one: as added, but an unset moves the last attribute into the gap. */
 SHEAF_API size_t sheaf_item_count(const sheaf_item *item);
 SHEAF_API bool sheaf_item_at(const sheaf_item *item, size_t i, sheaf_attr *attr_out);
 SHEAF_API size_t sheaf_list_count(const sheaf_list *list);

@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <sheaf/sheaf.h>
 
+enum { API_ITEM_BYTES_MAX = 16 << 20 }; /* of a request's item, encoded */
+
 struct sheaf_db {
     struct core *core;
     struct api_clock *clock; /* NULL: the system's */
@@ -36,6 +38,8 @@ struct api_view {
 };
 /* NULL when memory is out. v: M, L or a set. */
 struct api_view *api_view_new(struct arena *arena, val v);
+/* A copy of a value as getters hand it out; everything of it lies in the arena. false: no memory. */
+bool api_copy_value(struct arena *arena, val v, sheaf_value *out);
 /* NULL for an absent item (p == NULL) or when memory is out. */
 const sheaf_item *api_item_view(struct arena *arena, span item);
 
@@ -57,6 +61,8 @@ struct sheaf_result {
     struct arena arena;
     sheaf_error spare; /* detail when the caller named no error */
     struct ctx ctx;
+    bool is_done;  /* committed: whatever comes after, the call has happened */
+    bool is_short; /* memory ran out while the answer was filled in */
     const sheaf_item *item;
     const sheaf_item **items;
     const char **item_tables;
@@ -97,19 +103,28 @@ struct sheaf_result {
  * *err says so, and there is nothing to finish). */
 sheaf_result *api_begin(sheaf_db *db, sheaf_error *err);
 /* Waits for durability (a position of 0 waits for nothing), then hands the result over or frees it.
- * `keeps` says whether a failed call leaves a result too. Returns rc, or the failure to get
- * durable. */
+ * Returns rc, or the failure to get durable; SHEAF_NOMEM for an answer that lacks parts, unless the
+ * call has committed. */
 sheaf_rc api_finish(sheaf_db *db, sheaf_result *r, sheaf_rc rc, sheaf_position position,
                     sheaf_result **result_out);
 
 /* NUL-terminated copies; NULL stays NULL, "" when memory is out. */
 const char *api_cstr(sheaf_result *r, span s);
+/* Memory ran out while filling: SHEAF_NOMEM. The error is left alone, for it may tell of a failed
+ * condition; api_finish judges. */
+sheaf_rc api_short(sheaf_result *r);
+/* After the core call of a write or a schema change: nothing but durability can fail it now. */
+static inline void api_done(sheaf_result *r, sheaf_rc rc) { r->is_done = rc == SHEAF_OK; }
 /* Fills the parts of a result from an outcome; SHEAF_NOMEM when that fails. */
 SHEAF_NODISCARD sheaf_rc api_set_items(sheaf_result *r, const span *items, uint32_t n);
 SHEAF_NODISCARD sheaf_rc api_set_capacity(sheaf_result *r, const struct core_capacity *c,
                                           uint32_t n);
 SHEAF_NODISCARD sheaf_rc api_set_metrics(sheaf_result *r, const struct core_metrics *m, uint32_t n);
 
+/* SHEAF_VALIDATION when a list of n members is not there; `what` names it. */
+SHEAF_NODISCARD sheaf_rc api_need_list(struct ctx *c, const void *list, size_t n, const char *what);
+/* The room at the end of a frozen struct: SHEAF_VALIDATION when it is used. */
+SHEAF_NODISCARD sheaf_rc api_need_zero(struct ctx *c, const void *const room[2], const char *what);
 /* Copies a request of the caller's size into one of ours; SHEAF_VALIDATION when the caller knows
  * members that this library does not and uses them. */
 SHEAF_NODISCARD sheaf_rc api_take(void *to, size_t to_n, const void *from, size_t from_n,
@@ -119,10 +134,14 @@ SHEAF_NODISCARD sheaf_rc api_take(void *to, size_t to_n, const void *from, size_
 #define API_ERROR(q, size)                                                                         \
     ((q) && (size) >= offsetof(__typeof__(*(q)), error) + sizeof((q)->error) ? (q)->error : NULL)
 
+/* What every call with a NULL handle answers. */
+sheaf_rc api_no_handle(sheaf_error *err);
+
 /* The head of every call: q is the request of our size, r the result to be; c its context. */
 #define API_BEGIN(T)                                                                               \
     struct T whole, *q = &whole;                                                                   \
     if (result_out) *result_out = NULL;                                                            \
+    if (!db) return api_no_handle(API_ERROR(given, size));                                         \
     sheaf_result *r = api_begin(db, API_ERROR(given, size));                                       \
     if (!r) return SHEAF_NOMEM;                                                                    \
     struct ctx *c = &r->ctx;                                                                       \

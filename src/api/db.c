@@ -178,16 +178,35 @@ static sheaf_rc open_all(sheaf_db *db, const char *url, const struct sheaf_optio
     return o->no_background ? SHEAF_OK : start_worker(db, err);
 }
 
+static sheaf_rc check_options(const struct sheaf_options *o, sheaf_error *err)
+{
+    if ((unsigned)o->durability > SHEAF_RELAXED)
+        return err_validation(err, "durability is %u; it is SHEAF_SYNC or SHEAF_RELAXED",
+                              (unsigned)o->durability);
+    if (o->n_faults && !o->faults)
+        return err_validation(err, "faults is NULL, but n_faults is %zu", o->n_faults);
+    struct ctx c = {NULL, err};
+    for (size_t i = 0; i < o->n_faults; i++)
+        TRY(api_need_zero(&c, o->faults[i].reserved_, "A member of faults"));
+    for (size_t i = 0; i < o->n_faults; i++)
+        if (o->faults[i].rc == SHEAF_OK || (unsigned)o->faults[i].rc >= SHEAF_RC_COUNT_)
+            return err_validation(err, "faults[%zu].rc is %u, which is no error", i,
+                                  (unsigned)o->faults[i].rc);
+    return SHEAF_OK;
+}
+
 sheaf_rc sheaf_open_sized(const char *url, const struct sheaf_options *options, size_t size,
                           sheaf_db **db_out, sheaf_error *err)
 {
     static const struct sheaf_options defaults;
     struct sheaf_options o;
-    *db_out = NULL;
     err_clear(err);
+    if (!db_out) return err_validation(err, "db_out is NULL");
+    *db_out = NULL;
     if (!url || !*url) return err_validation(err, "sheaf_open needs a directory or \":memory:\"");
     TRY(api_take(&o, sizeof o, options ? options : &defaults, options ? size : sizeof defaults,
                  err));
+    TRY(check_options(&o, err));
     sheaf_db *db = mem_zalloc(sizeof *db);
     if (!db) return err_nomem(err);
     pthread_rwlock_init(&db->in_use, NULL);
@@ -216,6 +235,7 @@ sheaf_rc sheaf_run_background(sheaf_db *db, sheaf_error *err)
 {
     struct core_background did = {.has_more = true};
     sheaf_rc rc = SHEAF_OK;
+    if (!db) return api_no_handle(err);
     err_clear(err);
     pthread_rwlock_rdlock(&db->in_use);
     while (rc == SHEAF_OK && did.has_more) rc = core_run_background(db->core, &did, err);
@@ -226,6 +246,7 @@ sheaf_rc sheaf_run_background(sheaf_db *db, sheaf_error *err)
 sheaf_rc sheaf_verify(sheaf_db *db, bool (*complain)(void *ctx, const char *what), void *ctx,
                       sheaf_error *err)
 {
+    if (!db) return api_no_handle(err);
     err_clear(err);
     pthread_rwlock_rdlock(&db->in_use);
     sheaf_rc rc = core_verify(db->core, complain, ctx, err);
@@ -235,6 +256,7 @@ sheaf_rc sheaf_verify(sheaf_db *db, bool (*complain)(void *ctx, const char *what
 
 sheaf_rc sheaf_backup(sheaf_db *db, const char *directory, sheaf_error *err)
 {
+    if (!db) return api_no_handle(err);
     err_clear(err);
     if (!directory || !*directory) return err_validation(err, "sheaf_backup needs a directory");
     pthread_rwlock_rdlock(&db->in_use);

@@ -1,27 +1,58 @@
-/* Turns literals, built items and read items into encoded ones, and keeps built items on the heap.
- * Know before editing: a literal may be anything a C program can write, so nothing here believes a
- * pointer more than C does, and nesting is bounded by the builder. */
+/* Turns literals, built items and read items into encoded ones. Know before editing: a literal may
+ * be anything a C program can write, so nothing here believes a pointer more than C does, and
+ * nesting is bounded by the builder. */
 #include "api/api.h"
-
-#include "base/mem.h"
 
 #include <assert.h>
 
-enum { ITEM_BYTES_MAX = 16 << 20 };
+static const char item_too_large[] = "Item size has exceeded the maximum allowed size";
+
+static void refuse(struct vb *b, const char *message)
+{
+    vb_fail(b, err_validation(b->ctx->err, "%s", message));
+}
+
+static const char empty_value[] = "Supplied AttributeValue is empty, must contain exactly one of "
+                                  "the supported datatypes";
 
 static void put_list(struct vb *b, const sheaf_list *list)
 {
+    if (list && list->n && !list->values) {
+        refuse(b, "A list's values are NULL, but its n is not 0");
+        return;
+    }
     for (size_t i = 0; list && i < list->n && b->rc == SHEAF_OK; i++)
         api_put_value(b, &list->values[i]);
+}
+
+/* The builder takes a member of another type for a mistake of ours. */
+static void put_set(struct vb *b, sheaf_type type, const sheaf_list *list)
+{
+    sheaf_type member = type == SHEAF_SS ? SHEAF_S : type == SHEAF_NS ? SHEAF_N : SHEAF_B;
+    for (size_t i = 0; list && list->values && i < list->n; i++)
+        if (list->values[i].type != member) {
+            vb_fail(b, err_validation(b->ctx->err,
+                                      "One or more parameter values were invalid: A set of type "
+                                      "%s may contain members of type %s only",
+                                      val_type_name((enum val_type)type),
+                                      val_type_name((enum val_type)member)));
+            return;
+        }
+    vb_set_begin(b, (enum val_type)type);
+    put_list(b, list);
 }
 
 static void put_map(struct vb *b, const sheaf_item *item)
 {
     vb_map_begin(b);
+    if (item && item->n && !item->attrs) {
+        refuse(b, "An item's attrs are NULL, but its n is not 0");
+        return;
+    }
     for (size_t i = 0; item && i < item->n && b->rc == SHEAF_OK; i++) {
         const sheaf_attr *a = &item->attrs[i];
         if (!a->name) {
-            vb_fail(b, err_validation(b->ctx->err, "An attribute has no name (NULL)"));
+            refuse(b, "An attribute has no name (NULL)");
             return;
         }
         vb_name(b, span_cstr(a->name));
@@ -32,19 +63,21 @@ static void put_map(struct vb *b, const sheaf_item *item)
 
 static void put_bytes(struct vb *b, const sheaf_value *v)
 {
-    if (!v->u.p && v->n != 0 && v->n != SHEAF_N_INT64_) {
-        vb_fail(b,
-                err_validation(b->ctx->err,
-                               "Supplied AttributeValue is empty, must contain exactly one of the "
-                               "supported datatypes"));
+    bool is_int = v->type == SHEAF_N && v->n == SHEAF_N_INT64_;
+    if (!is_int && !v->u.p && v->n != 0) {
+        refuse(b, empty_value);
         return;
     }
-    span s = SPAN(v->u.p, v->n);
+    span s = SPAN(is_int ? NULL : v->u.p, is_int ? 0 : v->n);
     if (v->n == SIZE_MAX) s = span_cstr(v->u.p);
+    if (s.n > API_ITEM_BYTES_MAX) { /* also a length that no memory can have */
+        refuse(b, item_too_large);
+        return;
+    }
     if (v->type == SHEAF_S) vb_s(b, s);
     if (v->type == SHEAF_B) vb_b(b, s);
     if (v->type != SHEAF_N) return;
-    if (v->n != SHEAF_N_INT64_) {
+    if (!is_int) {
         vb_n_text(b, s);
         return;
     }
@@ -63,6 +96,14 @@ static const struct api_view *view_of(const sheaf_value *v)
 static void put_box(struct vb *b, const sheaf_value *v)
 {
     const struct api_view *view = view_of(v);
+    if (view && val_type(view->v) != (enum val_type)v->type) {
+        vb_fail(b, err_validation(b->ctx->err,
+                                  "One or more parameter values were invalid: A value that was "
+                                  "read as %s cannot be written as %s",
+                                  val_type_name(val_type(view->v)),
+                                  val_type_name((enum val_type)v->type)));
+        return;
+    }
     if (view) {
         vb_raw(b, view->v);
         return;
@@ -71,11 +112,12 @@ static void put_box(struct vb *b, const sheaf_value *v)
         put_map(b, v->u.map);
         return;
     }
-    if (v->type == SHEAF_L)
+    if (v->type == SHEAF_L) {
         vb_list_begin(b);
-    else
-        vb_set_begin(b, (enum val_type)v->type);
-    put_list(b, v->u.list);
+        put_list(b, v->u.list);
+    } else {
+        put_set(b, v->type, v->u.list);
+    }
     vb_end(b);
 }
 
@@ -101,10 +143,7 @@ void api_put_value(struct vb *b, const sheaf_value *v)
         put_box(b, v);
         return;
     default:
-        vb_fail(b,
-                err_validation(b->ctx->err,
-                               "Supplied AttributeValue is empty, must contain exactly one of the "
-                               "supported datatypes"));
+        refuse(b, empty_value);
     }
 }
 
@@ -117,13 +156,16 @@ sheaf_rc api_encode_item(struct ctx *c, const sheaf_item *item, const char *what
                               "constraint: Member must not be null",
                               what);
     struct vb b;
-    vb_init(&b, c, ITEM_BYTES_MAX);
+    vb_init(&b, c, API_ITEM_BYTES_MAX);
     const struct api_view *view = item->impl_;
     if (view)
         vb_raw(&b, view->v);
     else
         put_map(&b, item);
-    return vb_finish_item(&b, item_out);
+    sheaf_rc rc = vb_finish_item(&b, item_out);
+    /* Over the builder's ceiling: the service's words, whatever the memory would have said. */
+    bool is_over = b.size > LIMIT_ITEM_BYTES || b.out.n > API_ITEM_BYTES_MAX / 2;
+    return rc == SHEAF_NOMEM && is_over ? err_validation(c->err, "%s", item_too_large) : rc;
 }
 
 /* ---- expressions' placeholders ---- */
@@ -161,111 +203,10 @@ sheaf_rc api_env(struct ctx *c, const struct sheaf_name *names, const sheaf_item
     return SHEAF_OK;
 }
 
-/* ---- built items ---- */
-
-/* What sheaf_item_new hands out: the item first, so that its address is the caller's pointer.
- * Replaced values stay in the arena until the item is freed. */
-struct built {
-    sheaf_item item;
-    struct arena arena;
-    size_t cap;
-};
-
-sheaf_item *sheaf_item_new(void)
-{
-    struct built *b = mem_zalloc(sizeof *b);
-    if (!b) return NULL;
-    arena_init(&b->arena, (size_t)4 * ITEM_BYTES_MAX);
-    return &b->item;
-}
-
-void sheaf_item_free(sheaf_item *item)
-{
-    if (!item) return;
-    struct built *b = (struct built *)item;
-    arena_deinit(&b->arena);
-    mem_free((void *)b->item.attrs);
-    mem_free(b);
-}
-
-/* Through the encoding: it checks the value, copies it whole, and makes reading uniform. */
-static sheaf_rc copy_value(struct built *b, const sheaf_value *v, sheaf_value *out)
-{
-    struct ctx c = {&b->arena, NULL};
-    struct vb builder;
-    val box;
-    vb_init(&builder, &c, ITEM_BYTES_MAX);
-    vb_list_begin(&builder);
-    api_put_value(&builder, v);
-    vb_end(&builder);
-    TRY(vb_finish(&builder, &box));
-    struct api_view *view = api_view_new(&b->arena, box);
-    if (!view || !sheaf_list_at(&view->list, 0, out)) return SHEAF_NOMEM;
-    return SHEAF_OK;
-}
-
-static size_t index_of(const sheaf_item *item, const char *name)
-{
-    size_t i = 0;
-    while (i < item->n && strcmp(item->attrs[i].name, name) != 0) i++;
-    return i;
-}
-
-static bool make_room(struct built *b)
-{
-    if (b->item.n < b->cap) return true;
-    size_t cap = b->cap ? b->cap * 2 : 8;
-    sheaf_attr *more = mem_realloc((void *)b->item.attrs, cap * sizeof *more);
-    if (!more) return false;
-    b->item.attrs = more;
-    b->cap = cap;
-    return true;
-}
-
-sheaf_rc sheaf_item_set(sheaf_item *item, const char *name, sheaf_value value)
-{
-    struct built *b = (struct built *)item;
-    if (!item || !name) return SHEAF_VALIDATION;
-    sheaf_value copy;
-    TRY(copy_value(b, &value, &copy));
-    size_t i = index_of(item, name);
-    if (i == item->n) {
-        span text = arena_dup(&b->arena, SPAN(name, strlen(name) + 1));
-        if (!text.p || !make_room(b)) return SHEAF_NOMEM;
-        ((sheaf_attr *)b->item.attrs)[i].name = text.p;
-        b->item.n++;
-    }
-    ((sheaf_attr *)b->item.attrs)[i].value = copy;
-    return SHEAF_OK;
-}
-
-sheaf_rc sheaf_item_unset(sheaf_item *item, const char *name)
-{
-    if (!item || !name) return SHEAF_VALIDATION;
-    size_t i = index_of(item, name);
-    if (i == item->n) return SHEAF_OK;
-    sheaf_attr *attrs = (sheaf_attr *)item->attrs;
-    attrs[i] = attrs[--item->n];
-    return SHEAF_OK;
-}
-
-sheaf_item *sheaf_item_dup(const sheaf_item *item)
-{
-    sheaf_item *copy = item ? sheaf_item_new() : NULL;
-    for (size_t i = 0; copy && i < item->n; i++) {
-        sheaf_attr a;
-        if (sheaf_item_at(item, i, &a) && sheaf_item_set(copy, a.name, a.value) == SHEAF_OK)
-            continue;
-        sheaf_item_free(copy);
-        copy = NULL;
-    }
-    return copy;
-}
-
 size_t sheaf_item_size(const sheaf_item *item)
 {
     struct arena arena;
-    arena_init(&arena, (size_t)4 * ITEM_BYTES_MAX);
+    arena_init(&arena, (size_t)4 * API_ITEM_BYTES_MAX);
     struct ctx c = {&arena, NULL};
     span encoded;
     size_t size =

@@ -38,9 +38,25 @@ static bool carries_data(sheaf_rc rc)
            rc == SHEAF_TRANSACTION_CANCELED;
 }
 
+sheaf_rc api_short(sheaf_result *r)
+{
+    r->is_short = true;
+    return SHEAF_NOMEM;
+}
+
+/* A refusal with data stays what it is when the data could not be filled in; so does success when
+ * the change has been made. Only an answer to a read is nothing without its parts. */
+static sheaf_rc judge(sheaf_result *r, sheaf_rc rc)
+{
+    if (r->is_done) return SHEAF_OK;
+    if (!r->is_short || (rc != SHEAF_OK && rc != SHEAF_NOMEM)) return rc;
+    return err_nomem(r->ctx.err);
+}
+
 sheaf_rc api_finish(sheaf_db *db, sheaf_result *r, sheaf_rc rc, sheaf_position position,
                     sheaf_result **result_out)
 {
+    rc = judge(r, rc);
     if (carries_data(rc) && position && db->durability == SHEAF_SYNC) {
         sheaf_rc synced = eng_sync(core_engine(db->core), position, r->ctx.err);
         if (synced != SHEAF_OK) rc = synced;
@@ -53,15 +69,47 @@ sheaf_rc api_finish(sheaf_db *db, sheaf_result *r, sheaf_rc rc, sheaf_position p
     return rc;
 }
 
+sheaf_rc api_no_handle(sheaf_error *err) { return err_validation(err, "the handle is NULL"); }
+
+sheaf_rc api_need_list(struct ctx *c, const void *list, size_t n, const char *what)
+{
+    if (list || n == 0) return SHEAF_OK;
+    return err_validation(c->err, "%s is NULL, but n_%s is %zu", what, what, n);
+}
+
+/* Walked as arrays, in steps of a size that programs have compiled in. */
+#define FROZEN(T, n) _Static_assert(sizeof(void *) != 8 || sizeof(struct T) == (n), #T " is frozen")
+FROZEN(sheaf_key, 16);
+FROZEN(sheaf_name, 16);
+FROZEN(sheaf_throughput, 16);
+FROZEN(sheaf_index, 184);
+FROZEN(sheaf_fault, 56);
+FROZEN(sheaf_batch_get, 64);
+FROZEN(sheaf_batch_write, 40);
+FROZEN(sheaf_transact_write, 80);
+FROZEN(sheaf_transact_get, 48);
+#undef FROZEN
+
+static sheaf_rc unknown_member(sheaf_error *err, const char *what)
+{
+    return err_validation(err,
+                          "%s uses a member that this version of libsheaf does not know; update "
+                          "the library",
+                          what);
+}
+
+sheaf_rc api_need_zero(struct ctx *c, const void *const room[2], const char *what)
+{
+    return room[0] || room[1] ? unknown_member(c->err, what) : SHEAF_OK;
+}
+
 sheaf_rc api_take(void *to, size_t to_n, const void *from, size_t from_n, sheaf_error *err)
 {
     memset(to, 0, to_n);
     if (!from) return err_validation(err, "The request is missing (NULL)");
     memcpy(to, from, from_n < to_n ? from_n : to_n);
     for (size_t i = to_n; i < from_n; i++)
-        if (((const char *)from)[i] != 0)
-            return err_validation(err, "The request uses a member that this version of libsheaf "
-                                       "does not know; update the library");
+        if (((const char *)from)[i] != 0) return unknown_member(err, "The request");
     return SHEAF_OK;
 }
 
@@ -69,7 +117,10 @@ const char *api_cstr(sheaf_result *r, span s)
 {
     if (!s.p) return NULL;
     uint8_t *p = arena_bytes(&r->arena, s.n + 1);
-    if (!p) return "";
+    if (!p) {
+        (void)api_short(r);
+        return "";
+    }
     memcpy(p, s.p, s.n);
     p[s.n] = '\0';
     return (const char *)p;
@@ -80,10 +131,10 @@ const char *api_cstr(sheaf_result *r, span s)
 sheaf_rc api_set_items(sheaf_result *r, const span *items, uint32_t n)
 {
     r->items = ARENA_ARRAY(&r->arena, const sheaf_item *, n + 1);
-    if (!r->items) return err_nomem(r->ctx.err);
+    if (!r->items) return api_short(r);
     for (uint32_t i = 0; i < n; i++) {
         r->items[i] = api_item_view(&r->arena, items[i]);
-        if (items[i].p && !r->items[i]) return err_nomem(r->ctx.err);
+        if (items[i].p && !r->items[i]) return api_short(r);
         if (items[i].p) ((struct api_view *)r->items[i]->impl_)->place = i;
     }
     r->n_items = n;
@@ -111,7 +162,7 @@ sheaf_rc api_set_capacity(sheaf_result *r, const struct core_capacity *c, uint32
     size_t total = 0;
     for (uint32_t i = 0; i < n; i++) total += c[i].table.p ? 1 + c[i].n_arms : 0;
     r->capacity = ARENA_ARRAY(&r->arena, struct sheaf_capacity, total + 1);
-    if (!r->capacity) return err_nomem(r->ctx.err);
+    if (!r->capacity) return api_short(r);
     for (uint32_t i = 0; i < n; i++)
         if (c[i].table.p) set_one_capacity(r, &c[i]);
     return SHEAF_OK;
@@ -120,16 +171,19 @@ sheaf_rc api_set_capacity(sheaf_result *r, const struct core_capacity *c, uint32
 sheaf_rc api_set_metrics(sheaf_result *r, const struct core_metrics *m, uint32_t n)
 {
     r->metrics = arena_zalloc_array(&r->arena, n + 1u, sizeof *r->metrics);
-    if (!r->metrics) return err_nomem(r->ctx.err);
+    if (!r->metrics) return api_short(r);
     for (uint32_t i = 0; i < n; i++) {
         if (!m[i].table.p) continue;
         r->metrics[r->n_metrics].key = api_item_view(&r->arena, m[i].key);
+        if (m[i].key.p && !r->metrics[r->n_metrics].key) return api_short(r);
         r->metrics[r->n_metrics++].bytes = m[i].bytes;
     }
     return SHEAF_OK;
 }
 
 /* ---- reading ---- */
+
+bool sheaf_result_is_complete(const sheaf_result *r) { return r && !r->is_short; }
 
 const sheaf_item *sheaf_result_item(const sheaf_result *r) { return r ? r->item : NULL; }
 
@@ -205,6 +259,13 @@ bool sheaf_result_metrics(const sheaf_result *r, size_t i, const sheaf_item **ke
 const struct sheaf_table_description *sheaf_result_table(const sheaf_result *r)
 {
     return r ? r->table : NULL;
+}
+
+const struct sheaf_index_description *sheaf_table_index(const struct sheaf_table_description *table,
+                                                        size_t i)
+{
+    const struct sheaf_index_description *all = table ? table->indexes_ : NULL;
+    return all && i < table->n_indexes ? &all[i] : NULL;
 }
 
 size_t sheaf_result_name_count(const sheaf_result *r) { return r ? r->n_names : 0; }

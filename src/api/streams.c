@@ -17,6 +17,15 @@ static sheaf_rc take_arn(struct ctx *c, const char *arn, span *table_out, span *
     return SHEAF_OK;
 }
 
+static sheaf_rc need(struct ctx *c, const char *text, const char *what)
+{
+    if (text) return SHEAF_OK;
+    return err_validation(c->err,
+                          "1 validation error detected: Value null at '%s' failed to satisfy "
+                          "constraint: Member must not be null",
+                          what);
+}
+
 static struct sheaf_stream_description describe(sheaf_result *r, sheaf_db *db,
                                                 const struct core_stream_info *s)
 {
@@ -25,6 +34,7 @@ static struct sheaf_stream_description describe(sheaf_result *r, sheaf_db *db,
     span region = core_region(db->core);
     buf_printf(&arn, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s/stream/%.*s", SPAN_ARG(region),
                SPAN_ARG(s->table), SPAN_ARG(s->label));
+    if (arn.failed) (void)api_short(r);
     return (struct sheaf_stream_description){.arn = api_cstr(r, buf_span(&arn)),
                                              .label = api_cstr(r, s->label),
                                              .table = api_cstr(r, s->table),
@@ -58,6 +68,7 @@ sheaf_rc sheaf_describe_stream_sized(sheaf_db *db, const struct sheaf_describe_s
     struct core_describe_stream d = {.after_shard = api_text(q->exclusive_start_shard_id),
                                      .limit = q->limit};
     struct core_stream_outcome o;
+    TRY_OUT(need(c, q->stream_arn, "streamArn"));
     TRY_OUT(take_arn(c, q->stream_arn, &d.table, &d.label));
     TRY_OUT(core_describe_stream(db->core, c, &d, &o));
     position = o.position;
@@ -84,6 +95,8 @@ sheaf_rc sheaf_get_shard_iterator_sized(sheaf_db *db, const struct sheaf_get_sha
                                   .type = (enum core_iterator)q->type,
                                   .sequence = api_text(q->sequence_number)};
     span iterator;
+    TRY_OUT(need(c, q->stream_arn, "streamArn"));
+    TRY_OUT(need(c, q->shard_id, "shardId"));
     TRY_OUT(take_arn(c, q->stream_arn, &g.table, &g.label));
     TRY_OUT(core_get_iterator(db->core, c, &g, &iterator));
     r->iterator = api_cstr(r, iterator);
@@ -96,6 +109,7 @@ sheaf_rc sheaf_get_records_sized(sheaf_db *db, const struct sheaf_get_records *g
 {
     API_BEGIN(sheaf_get_records);
     struct core_records o;
+    TRY_OUT(need(c, q->shard_iterator, "shardIterator"));
     TRY_OUT(core_get_records(db->core, c, api_text(q->shard_iterator), q->limit, &o));
     position = o.position;
     r->records = ARENA_ARRAY(c->arena, struct sheaf_stream_record, o.n + 1);
@@ -113,6 +127,9 @@ sheaf_rc sheaf_get_records_sized(sheaf_db *db, const struct sheaf_get_records *g
                                          .is_ttl = k->is_ttl,
                                          .created_us = k->created_us,
                                          .size_bytes = k->size};
+        if ((k->keys.p && !r->records[i].keys) || (k->old_image.p && !r->records[i].old_image) ||
+            (k->new_image.p && !r->records[i].new_image))
+            (void)api_short(r);
     }
     r->n_records = o.n;
     r->iterator = api_cstr(r, o.next_iterator);

@@ -1,5 +1,6 @@
 /* The calls on tables and collections. */
 #include "api/api.h"
+#include "core/enums.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +31,9 @@ static sheaf_rc take_index(struct ctx *c, const struct sheaf_index *x, bool is_l
         out->range[out->n_range] = key_of(&x->sort_key[out->n_range]);
         out->n_range++;
     }
-    span *include = ARENA_ARRAY(c->arena, span, x->n_include + 1);
+    TRY(api_need_zero(c, x->reserved_, "An index"));
+    TRY(api_need_list(c, x->include, x->n_include, "include"));
+    span *include = ARENA_ARRAY(c->arena, span, (size_t)x->n_include + 1);
     if (!include) return err_nomem(c->err);
     for (uint32_t i = 0; i < x->n_include; i++) include[i] = api_text(x->include[i]);
     out->include = include;
@@ -41,6 +44,8 @@ static sheaf_rc take_index(struct ctx *c, const struct sheaf_index *x, bool is_l
 static sheaf_rc take_indexes(struct ctx *c, const struct sheaf_create_table *q,
                              struct core_create_table *t)
 {
+    TRY(api_need_list(c, q->global_indexes, q->n_global_indexes, "global_indexes"));
+    TRY(api_need_list(c, q->local_indexes, q->n_local_indexes, "local_indexes"));
     size_t n = q->n_global_indexes + q->n_local_indexes;
     struct core_index_def *all = ARENA_ARRAY(c->arena, struct core_index_def, n + 1);
     if (!all || n > UINT16_MAX) return err_nomem(c->err);
@@ -75,6 +80,7 @@ static const char *arn(sheaf_result *r, sheaf_db *db, span table, const char *ki
     span region = core_region(db->core);
     buf_printf(&text, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s%s%.*s", SPAN_ARG(region),
                SPAN_ARG(table), kind, SPAN_ARG(rest));
+    if (text.failed) (void)api_short(r);
     return api_cstr(r, buf_span(&text));
 }
 
@@ -99,7 +105,7 @@ static sheaf_rc fill_index(sheaf_result *r, sheaf_db *db, span table,
     for (uint32_t i = 0; i < x->def.n_range; i++)
         out->sort_key[i] = public_key(r, &x->def.range[i]);
     const char **include = ARENA_ARRAY(&r->arena, const char *, x->def.n_include + 1);
-    if (!include) return err_nomem(r->ctx.err);
+    if (!include) return api_short(r);
     for (uint32_t i = 0; i < x->def.n_include; i++) include[i] = api_cstr(r, x->def.include[i]);
     out->include = include;
     return SHEAF_OK;
@@ -110,7 +116,7 @@ static sheaf_rc fill_table(sheaf_result *r, sheaf_db *db, const struct core_tabl
     struct sheaf_table_description *d = ARENA_NEW(&r->arena, struct sheaf_table_description);
     struct sheaf_index_description *x =
         ARENA_ARRAY(&r->arena, struct sheaf_index_description, t->n_indexes + 1);
-    if (!d || !x) return err_nomem(r->ctx.err);
+    if (!d || !x) return api_short(r);
     *d = (struct sheaf_table_description){.name = api_cstr(r, t->name),
                                           .arn = arn(r, db, t->name, "", SPAN_NONE),
                                           .id = api_cstr(r, t->id),
@@ -129,7 +135,7 @@ static sheaf_rc fill_table(sheaf_result *r, sheaf_db *db, const struct core_tabl
                                           .stream_label = api_cstr(r, t->stream_label),
                                           .ttl_attribute = api_cstr(r, t->ttl_attribute),
                                           .n_indexes = t->n_indexes,
-                                          .indexes = x};
+                                          .indexes_ = x};
     if (t->stream_label.p) d->stream_arn = arn(r, db, t->name, "/stream/", t->stream_label);
     for (uint32_t i = 0; i < t->n_indexes; i++)
         TRY(fill_index(r, db, t->name, &t->indexes[i], &x[i]));
@@ -153,10 +159,13 @@ sheaf_rc sheaf_create_table_sized(sheaf_db *db, const struct sheaf_create_table 
                                   .is_protected = q->deletion_protection,
                                   .is_infrequent = q->infrequent_access};
     struct core_table_outcome o;
+    TRY_OUT(enum_check(c, (int64_t)q->billing_mode, SHEAF_PROVISIONED, "billingMode",
+                       "[PROVISIONED, PAY_PER_REQUEST]"));
     TRY_OUT(take_indexes(c, q, &t));
     TRY_OUT(core_create_table(db->core, c, &t, &o));
     position = o.position;
-    rc = fill_table(r, db, &o.table);
+    api_done(r, rc);
+    (void)fill_table(r, db, &o.table);
 out:
     return api_finish(db, r, rc, position, result_out);
 }
@@ -171,6 +180,7 @@ static sheaf_rc by_name(sheaf_db *db, const struct sheaf_table_name *given, size
     struct core_table_outcome o;
     TRY_OUT(call(db->core, c, api_text(q->table), &o));
     position = o.position;
+    if (call == core_delete_table) api_done(r, rc);
     rc = fill_table(r, db, &o.table);
 out:
     return api_finish(db, r, rc, position, result_out);
@@ -236,6 +246,8 @@ sheaf_rc sheaf_update_table_sized(sheaf_db *db, const struct sheaf_update_table 
         u.read_units = q->throughput->read;
         u.write_units = q->throughput->write;
     }
+    TRY_OUT(enum_check(c, (int64_t)q->pay_per_request, SHEAF_OFF, "billingMode",
+                       "[PROVISIONED, PAY_PER_REQUEST]"));
     if (q->pay_per_request) u.provisioned = q->pay_per_request == SHEAF_ON ? CORE_OFF : CORE_ON;
     if (q->create_index) TRY_OUT(take_index(c, q->create_index, false, &create));
     TRY_OUT(take_updates(c, q, &update));
@@ -244,7 +256,8 @@ sheaf_rc sheaf_update_table_sized(sheaf_db *db, const struct sheaf_update_table 
     u.n_update_index = (uint32_t)q->n_update_indexes;
     TRY_OUT(core_update_table(db->core, c, &u, &o));
     position = o.position;
-    rc = fill_table(r, db, &o.table);
+    api_done(r, rc);
+    (void)fill_table(r, db, &o.table);
 out:
     return api_finish(db, r, rc, position, result_out);
 }
@@ -286,7 +299,7 @@ static const char *warning_of(sheaf_result *r, const struct core_collection *k)
 static sheaf_rc fill_collections(sheaf_result *r, const struct core_collection *all, uint32_t n)
 {
     r->collections = ARENA_ARRAY(&r->arena, struct sheaf_collection, n + 1);
-    if (!r->collections) return err_nomem(r->ctx.err);
+    if (!r->collections) return api_short(r);
     for (uint32_t i = 0; i < n; i++)
         r->collections[i] =
             (struct sheaf_collection){.partition_key = api_item_view(&r->arena, all[i].key),
@@ -305,6 +318,7 @@ sheaf_rc sheaf_describe_collection_sized(sheaf_db *db, const struct sheaf_collec
     API_BEGIN(sheaf_collection_stats);
     struct core_collection k = {.items = 0};
     span key;
+    TRY_OUT(core_check_table_name(c, api_text(q->table)));
     TRY_OUT(api_encode_item(c, q->partition_key, "partitionKey", &key));
     TRY_OUT(core_collection(db->core, c, api_text(q->table), api_text(q->index), key, &k));
     rc = fill_collections(r, &k, 1);
@@ -320,6 +334,7 @@ static sheaf_rc report(sheaf_db *db, const struct sheaf_table_report *given, siz
 {
     API_BEGIN(sheaf_table_report);
     struct core_collections all;
+    TRY_OUT(core_check_table_name(c, api_text(q->table)));
     TRY_OUT(
         call(db->core, c, api_text(q->table), api_text(q->index), q->limit ? q->limit : 10, &all));
     position = all.position;

@@ -76,6 +76,13 @@ static bool convert(struct arena *arena, val v, sheaf_value *out)
     }
 }
 
+bool api_copy_value(struct arena *arena, val v, sheaf_value *out)
+{
+    if (val_type(v) < VAL_M) return convert(arena, v, out);
+    span bytes = arena_dup(arena, SPAN(v.p, v.n)); /* a container's view borrows its bytes */
+    return bytes.p && convert(arena, (val){bytes.p, (uint32_t)bytes.n}, out);
+}
+
 static bool convert_member(struct arena *arena, val set, uint32_t i, sheaf_value *out)
 {
     span member = val_member_at(set, i);
@@ -120,7 +127,7 @@ static const sheaf_value *find(const sheaf_item *item, const char *name)
         const sheaf_attr *a = entry(view, i);
         return a ? &a->value : NULL;
     }
-    for (size_t i = 0; i < item->n; i++)
+    for (size_t i = 0; item->attrs && i < item->n; i++)
         if (item->attrs[i].name && strcmp(item->attrs[i].name, name) == 0)
             return &item->attrs[i].value;
     return NULL;
@@ -201,7 +208,7 @@ size_t sheaf_item_count(const sheaf_item *item) { return item ? item->n : 0; }
 bool sheaf_item_at(const sheaf_item *item, size_t i, sheaf_attr *attr_out)
 {
     *attr_out = (sheaf_attr){NULL, sheaf_make_(SHEAF_NONE, NULL, 0)};
-    if (!item || i >= item->n) return false;
+    if (!item || i >= item->n || (!item->impl_ && !item->attrs)) return false;
     const sheaf_attr *a = item->impl_ ? entry(item->impl_, (uint32_t)i) : &item->attrs[i];
     if (a) *attr_out = *a;
     return a != NULL;
@@ -212,7 +219,7 @@ size_t sheaf_list_count(const sheaf_list *list) { return list ? list->n : 0; }
 bool sheaf_list_at(const sheaf_list *list, size_t i, sheaf_value *value_out)
 {
     *value_out = sheaf_make_(SHEAF_NONE, NULL, 0);
-    if (!list || i >= list->n) return false;
+    if (!list || i >= list->n || (!list->impl_ && !list->values)) return false;
     if (!list->impl_) {
         *value_out = list->values[i];
         return true;

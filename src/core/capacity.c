@@ -2,6 +2,8 @@
  * outlives the table it speaks of, so every name in it is a copy. */
 #include "core/capacity.h"
 
+#include "core/enums.h"
+
 #include <assert.h>
 
 uint32_t capacity_write_units(uint32_t bytes)
@@ -23,6 +25,9 @@ double capacity_read_units(uint64_t bytes, bool is_consistent, bool is_transacti
 sheaf_rc capacity_init(struct ctx *c, struct capacity *k, enum core_capacity_mode mode,
                        uint32_t max_tables, bool is_write)
 {
+    *k = (struct capacity){.mode = CORE_CAPACITY_NONE};
+    TRY(enum_check(c, (int64_t)mode, CORE_CAPACITY_INDEXES, "returnConsumedCapacity",
+                   ENUM_CAPACITY_SET));
     *k = (struct capacity){.mode = mode, .max = max_tables};
     if (mode == CORE_CAPACITY_NONE) return SHEAF_OK;
     k->tables = ARENA_ARRAY(c->arena, struct core_capacity, max_tables);

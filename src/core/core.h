@@ -157,6 +157,9 @@ SHEAF_NODISCARD sheaf_rc core_describe_table(struct core *core, struct ctx *c, s
 SHEAF_NODISCARD sheaf_rc core_delete_table(struct core *core, struct ctx *c, span table,
                                            struct core_table_outcome *out);
 
+/* The shape of a table's name or ARN, which item operations judge before anything else. */
+SHEAF_NODISCARD sheaf_rc core_check_table_name(struct ctx *c, span table);
+
 struct core_list_tables {
     span after;     /* p == NULL: from the beginning */
     uint32_t limit; /* 0 = 100 */

@@ -5,6 +5,7 @@
 #include "core/query.h"
 
 #include "base/limits.h"
+#include "core/enums.h"
 
 #include <assert.h>
 
@@ -68,6 +69,9 @@ static sheaf_rc compile(struct ctx *c, struct query *s)
 {
     const struct core_query *q = s->q;
     assert(q->env);
+    TRY(enum_check(c, (int64_t)q->select, CORE_SELECT_SPECIFIC, "select", ENUM_SELECT_SET));
+    TRY(enum_check(c, (int64_t)q->capacity, CORE_CAPACITY_INDEXES, "returnConsumedCapacity",
+                   ENUM_CAPACITY_SET));
     TRY(check_env(c, q));
     if (!q->is_scan && !q->key_condition.p)
         return err_validation(c->err,

@@ -7,6 +7,8 @@
  * switched off in between may have got records that the snapshot lacks. */
 #include "core/stream.h"
 
+#include "core/enums.h"
+
 #include <assert.h>
 
 enum { RECORDS_MAX = 1000, RECORDS_BYTES = 1 << 20 };
@@ -35,6 +37,8 @@ static sheaf_rc check_iterator(struct ctx *c, const struct core_get_iterator *q)
 {
     bool takes_sequence = q->type == CORE_AT_SEQUENCE || q->type == CORE_AFTER_SEQUENCE;
     sheaf_stamp stamp;
+    TRY(enum_check(c, (int64_t)q->type, CORE_AFTER_SEQUENCE, "shardIteratorType",
+                   ENUM_ITERATOR_SET));
     if (takes_sequence && !q->sequence.p)
         return err_validation(c->err, "SequenceNumber must be provided for ShardIteratorType %s",
                               q->type == CORE_AT_SEQUENCE ? "AT_SEQUENCE_NUMBER"

@@ -117,8 +117,40 @@ static void put_table(struct vb *b, const struct table *t)
     vb_end(b);
 }
 
+/* Whether decoding would take it: a row that cannot be read back makes the whole directory
+ * unopenable, so it must never be written. */
+static bool are_keys_good(const struct core_key *keys, uint32_t n, uint32_t max)
+{
+    for (uint32_t i = 0; i < n && n <= max; i++)
+        if (!keys[i].name.p || keys[i].type < VAL_S || keys[i].type > VAL_B) return false;
+    return n <= max;
+}
+
+static bool is_index_good(const struct table_index *x)
+{
+    for (uint32_t i = 0; i < x->def.n_include; i++)
+        if (!x->def.include[i].p) return false;
+    return x->def.name.p && x->space && x->def.n_hash > 0 && (unsigned)x->status <= CORE_ACTIVE &&
+           (unsigned)x->def.projection <= CORE_PROJECT_INCLUDE &&
+           are_keys_good(x->def.hash, x->def.n_hash, 4) &&
+           are_keys_good(x->def.range, x->def.n_range, 4);
+}
+
+static bool is_table_good(const struct table *t)
+{
+    for (uint32_t i = 0; i < t->n_indexes; i++)
+        if (!is_index_good(&t->indexes[i])) return false;
+    for (uint32_t i = 0; i < t->n_streams; i++)
+        if ((unsigned)t->streams[i].view > CORE_STREAM_BOTH) return false;
+    return t->name.p && t->space && t->stats_space && are_keys_good(&t->hash, 1, 1) &&
+           are_keys_good(&t->range, t->has_range, 1) &&
+           are_keys_good(t->definitions, t->n_definitions, UINT32_MAX);
+}
+
 sheaf_rc table_encode(struct ctx *c, const struct table *t, span *item_out)
 {
+    if (!is_table_good(t))
+        return err_set(c->err, SHEAF_INTERNAL, "a table's description cannot be stored");
     struct vb b;
     vb_init(&b, c, CATALOG_ROW_MAX);
     vb_map_begin(&b);

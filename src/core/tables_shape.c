@@ -4,6 +4,7 @@
  * programs look at them; the wire reports the shapes of a request in the same words. */
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "core/enums.h"
 #include "core/tables.h"
 
 #include <assert.h>
@@ -84,13 +85,27 @@ static void check_key_shape(struct shapes *s, span name, const char *path, uint3
     check_attribute_shape(s, name, at);
 }
 
+/* A value outside an enum: its number, as enum_check has it. */
+static void check_enum_shape(struct shapes *s, int64_t value, int64_t last, const char *at,
+                             const char *set)
+{
+    char text[24], constraint[PATH_BYTES];
+    if (value >= 0 && value <= last) return;
+    snprintf(text, sizeof text, "%" PRId64, value);
+    snprintf(constraint, sizeof constraint, "Member must satisfy enum value set: %.160s", set);
+    complain(s, span_cstr(text), at, constraint);
+}
+
 static void check_type_shape(struct shapes *s, enum val_type type, uint32_t i)
 {
     char at[PATH_BYTES];
     if (type == VAL_S || type == VAL_N || type == VAL_B) return;
     snprintf(at, sizeof at, "attributeDefinitions.%u.member.attributeType", (unsigned)i + 1);
-    complain(s, span_cstr(val_type_name(type)), at,
-             "Member must satisfy enum value set: [B, N, S]");
+    if ((unsigned)type > VAL_BS)
+        check_enum_shape(s, (int64_t)type, VAL_BS, at, "[B, N, S]");
+    else
+        complain(s, span_cstr(val_type_name(type)), at,
+                 "Member must satisfy enum value set: [B, N, S]");
 }
 
 static void check_definition_shape(struct shapes *s, const struct core_key *d, uint32_t i)
@@ -153,6 +168,8 @@ static void check_index_shape(struct ctx *c, struct shapes *s, const struct core
     char at[PATH_BYTES];
     snprintf(at, sizeof at, "%s.indexName", path);
     check_name_shape(s, x->name, at);
+    snprintf(at, sizeof at, "%s.projection.projectionType", path);
+    check_enum_shape(s, (int64_t)x->projection, CORE_PROJECT_INCLUDE, at, ENUM_PROJECTION_SET);
     check_include_shape(c, s, x, path);
     if (tables_is_overfull(x)) return;
     snprintf(at, sizeof at, "%s.keySchema", path);
@@ -193,6 +210,8 @@ sheaf_rc tables_check_create_shapes(struct ctx *c, const struct core_create_tabl
                  (unsigned)++n_of[is_local]);
         check_index_shape(c, &s, &q->indexes[i], path);
     }
+    check_enum_shape(&s, (int64_t)q->stream, CORE_STREAM_BOTH, "streamSpecification.streamViewType",
+                     ENUM_VIEW_SET);
     return shapes_finish(&s, c);
 }
 
@@ -229,6 +248,22 @@ static void check_index_updates(struct ctx *c, struct shapes *s, const struct co
     }
 }
 
+/* The service's switches are booleans and names; ours say "unchanged" as well. */
+static void check_switches(struct shapes *s, const struct core_update_table *q)
+{
+    check_enum_shape(s, (int64_t)q->throughput, CORE_OFF, "provisionedThroughput", ENUM_SWITCH_SET);
+    check_enum_shape(s, (int64_t)q->provisioned, CORE_OFF, "billingMode",
+                     "[PROVISIONED, PAY_PER_REQUEST]");
+    check_enum_shape(s, (int64_t)q->protection, CORE_OFF, "deletionProtectionEnabled",
+                     ENUM_SWITCH_SET);
+    check_enum_shape(s, (int64_t)q->infrequent, CORE_OFF, "tableClass",
+                     "[STANDARD, STANDARD_INFREQUENT_ACCESS]");
+    check_enum_shape(s, (int64_t)q->stream, CORE_OFF, "streamSpecification.streamEnabled",
+                     ENUM_SWITCH_SET);
+    check_enum_shape(s, (int64_t)q->view, CORE_STREAM_BOTH, "streamSpecification.streamViewType",
+                     ENUM_VIEW_SET);
+}
+
 sheaf_rc tables_check_update_shapes(struct ctx *c, const struct core_update_table *q)
 {
     struct shapes s;
@@ -240,6 +275,7 @@ sheaf_rc tables_check_update_shapes(struct ctx *c, const struct core_update_tabl
     if (q->throughput == CORE_ON)
         check_units_shape(&s, q->read_units, q->write_units, "provisionedThroughput");
     check_index_updates(c, &s, q);
+    check_switches(&s, q);
     return shapes_finish(&s, c);
 }
 
@@ -254,6 +290,8 @@ sheaf_rc tables_check_name(struct ctx *c, span name)
         complain(&s, name, "tableName", "Member must have length less than or equal to 1024");
     return shapes_finish(&s, c);
 }
+
+sheaf_rc core_check_table_name(struct ctx *c, span table) { return tables_check_name(c, table); }
 
 sheaf_rc tables_check_ttl_attribute(struct ctx *c, span attribute)
 {

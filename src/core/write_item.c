@@ -3,6 +3,7 @@
  * Know before editing: the body is replayed after a conflict. Whatever an attempt makes lies behind
  * `mark` in the arena and is given back before the next one; what the engine returned dies with the
  * transaction, so the outcome is copied inside the body. */
+#include "core/enums.h"
 #include "core/token.h"
 #include "core/write.h"
 
@@ -184,6 +185,9 @@ static const char *name_of(enum core_action action)
 
 static sheaf_rc check_returns(struct ctx *c, const struct core_write_item *q)
 {
+    TRY(enum_check(c, (int64_t)q->returns, CORE_UPDATED_NEW, "returnValues", ENUM_RETURN_SET));
+    TRY(enum_check(c, (int64_t)q->capacity, CORE_CAPACITY_INDEXES, "returnConsumedCapacity",
+                   ENUM_CAPACITY_SET));
     if (q->write.action == CORE_UPDATE || q->returns == CORE_NONE || q->returns == CORE_ALL_OLD)
         return SHEAF_OK;
     return err_validation(c->err, "ReturnValues can only be ALL_OLD or NONE");

@@ -80,8 +80,11 @@ void op_transact_get(struct world *w)
         refusals |= judge_get(w, &all[i], &want[i]) & ~RC_BIT(SHEAF_OK);
         for (size_t k = 0; k < i; k++)
             has_twins |= all[k].t == all[i].t && tree_eq(&all[k].key, &all[i].key);
-        gets[i] = (struct sheaf_transact_get){all[i].t->name, tree_to_item(&w->arena, &all[i].key),
-                                              all[i].projection, words_names(&all[i].words)};
+        gets[i] =
+            (struct sheaf_transact_get){.table = all[i].t->name,
+                                        .key = tree_to_item(&w->arena, &all[i].key),
+                                        .projection_expression = all[i].projection,
+                                        .expression_attribute_names = words_names(&all[i].words)};
     }
     if (has_twins) refusals |= RC_BIT(SHEAF_VALIDATION);
     /* A key of the wrong type may be told as a reason. */

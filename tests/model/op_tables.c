@@ -328,7 +328,7 @@ void check_counts(struct world *w, struct model_table *t)
     world_expect_number(w, "indexes", d->n_indexes, t->schema->n_indexes + t->has_late);
     world_expect_number(w, "stream", d->stream, t->is_streaming ? t->view : SHEAF_STREAM_NONE);
     world_expect_number(w, "TTL", d->ttl_attribute != NULL, t->has_ttl);
-    for (uint32_t i = 0; i < d->n_indexes; i++) expect_index(w, t, &d->indexes[i]);
+    for (uint32_t i = 0; i < d->n_indexes; i++) expect_index(w, t, sheaf_table_index(d, i));
     sheaf_result_free(r);
 }
 

@@ -76,8 +76,9 @@ void op_batch_write(struct world *w)
         planned_judge(w, &all[i], &j);
         refusals |= j.refusals;
         const sheaf_item *item = tree_to_item(&w->arena, &all[i].item);
-        writes[i] = (struct sheaf_batch_write){all[i].t->name, all[i].kind == PUT ? item : NULL,
-                                               all[i].kind == PUT ? NULL : item};
+        writes[i] = (struct sheaf_batch_write){.table = all[i].t->name,
+                                               .put = all[i].kind == PUT ? item : NULL,
+                                               .delete_key = all[i].kind == PUT ? NULL : item};
     }
     w->n_calls++;
     sheaf_rc rc = sheaf_batch_write_item(

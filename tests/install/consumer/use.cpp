@@ -25,8 +25,20 @@ static void use_engines(const char *directory)
     std::cout << mem->ops->name << ' ' << rocks->ops->name << ' ';
 }
 
+static void copy_nothing()
+{
+    bool was_refused = false;
+    try {
+        sheaf::item none(static_cast<const sheaf_item *>(nullptr));
+    } catch (const std::invalid_argument &) {
+        was_refused = true;
+    }
+    if (!was_refused) throw std::runtime_error("an item of nothing");
+}
+
 static void use_items(sheaf_db *db)
 {
+    copy_nothing();
     struct sheaf_create_table shop = {};
     shop.table = "shop";
     shop.partition_key.name = "PK";

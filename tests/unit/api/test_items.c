@@ -228,6 +228,81 @@ static void test_built_item__every_failed_allocation_is_an_error(void **state)
     }
 }
 
+/* ---- built items under load ---- */
+
+static void test_built_item__takes_any_number_of_replacements(void **state)
+{
+    (void)state;
+    sheaf_item *it = sheaf_item_new();
+    char text[1000];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    assert_ok(sheaf_item_set(it, "kept", sheaf_m(SHEAF_ITEM({"deep", sheaf_s("down")}))));
+    for (int i = 0; i < 200000; i++) {
+        text[i % 900] = (char)('a' + i % 26);
+        assert_ok(sheaf_item_set(it, "again", sheaf_s(text)));
+    }
+    assert_string_equal(sheaf_item_s(it, "again"), text);
+    assert_string_equal(sheaf_item_s(sheaf_item_m(it, "kept"), "deep"), "down");
+    assert_int_equal(sheaf_item_count(it), 2);
+    sheaf_item_free(it);
+}
+
+/* Quadratic, this would take minutes. */
+static void test_built_item__takes_many_attributes(void **state)
+{
+    enum { N = 300000 };
+    (void)state;
+    sheaf_item *it = sheaf_item_new();
+    char name[16];
+    for (int i = 0; i < N; i++) {
+        snprintf(name, sizeof name, "a%d", i);
+        assert_ok(sheaf_item_set(it, name, sheaf_int(i)));
+    }
+    sheaf_item *copy = sheaf_item_dup(it);
+    assert_non_null(copy);
+    assert_int_equal(sheaf_item_count(copy), N);
+    for (int i = 0; i < N; i++) {
+        snprintf(name, sizeof name, "a%d", i);
+        assert_ok(sheaf_item_unset(it, name));
+    }
+    assert_int_equal(sheaf_item_count(it), 0);
+    sheaf_item_free(copy);
+    sheaf_item_free(it);
+}
+
+/* Random sets and unsets against an array. */
+static void test_built_item__is_what_was_set_last(void **state)
+{
+    enum { NAMES = 60 };
+    (void)state;
+    int64_t want[NAMES] = {0}; /* 0: not there */
+    uint64_t x = test_seed(7), rounds = test_rounds(20000);
+    sheaf_item *it = sheaf_item_new();
+    for (uint64_t i = 1; i <= rounds; i++) {
+        char name[16];
+        x = x * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        unsigned at = (unsigned)(x >> 33) % NAMES;
+        snprintf(name, sizeof name, "n%u", at * 7919);
+        bool is_set = (x >> 60) % 2;
+        want[at] = is_set ? (int64_t)i : 0;
+        if (is_set)
+            assert_ok(sheaf_item_set(it, name, sheaf_int((int64_t)i)));
+        else
+            assert_ok(sheaf_item_unset(it, name));
+        size_t n = 0;
+        for (unsigned k = 0; k < NAMES && i % 16 == 0; k++) {
+            int64_t is;
+            snprintf(name, sizeof name, "n%u", k * 7919);
+            assert_int_equal(sheaf_item_i64(it, name, &is), want[k] != 0);
+            assert_int_equal(is, want[k]);
+            n += want[k] != 0;
+        }
+        if (i % 16 == 0) assert_int_equal(sheaf_item_count(it), n);
+    }
+    sheaf_item_free(it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +314,9 @@ int main(void)
         cmocka_unit_test(test_encoding__refuses_with_awss_messages),
         cmocka_unit_test(test_request__of_another_size),
         cmocka_unit_test(test_built_item__every_failed_allocation_is_an_error),
+        cmocka_unit_test(test_built_item__takes_any_number_of_replacements),
+        cmocka_unit_test(test_built_item__takes_many_attributes),
+        cmocka_unit_test(test_built_item__is_what_was_set_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -443,6 +443,28 @@ static void test_create__refuses_in_aws_words(void **state)
     printf("CreateTable refusals: %zu rows, %zu unverified\n", COUNT(refusals), unverified);
 }
 
+static void test_table_encode__refuses_what_decoding_would_refuse(void **state)
+{
+    struct core_test *t = *state;
+    struct core_create_table q = {
+        .table = L("Coded"), .hash = K("p", S), .stream = CORE_STREAM_NEW};
+    struct table *is;
+    struct table_stream stream;
+    span item;
+    create(t, &q);
+    assert_ok(cat_get(t->core, q.table, &is, &t->err));
+    struct table odd = *is;
+    assert_ok(table_encode(&t->ctx, &odd, &item));
+    odd.hash.type = (enum val_type)99;
+    assert_rc(table_encode(&t->ctx, &odd, &item), SHEAF_INTERNAL);
+    odd = *is;
+    stream = is->streams[0];
+    stream.view = (enum core_stream_view)77;
+    odd.streams = &stream;
+    assert_rc(table_encode(&t->ctx, &odd, &item), SHEAF_INTERNAL);
+    table_unref(is);
+}
+
 static void test_create__refuses_a_name_that_is_taken(void **state)
 {
     struct core_test *t = *state;
@@ -1164,6 +1186,7 @@ int main(void)
         cmocka_unit_test(test_create__starts_a_stream_with_a_label_of_its_time),
         T(test_create__refuses_in_aws_words),
         T(test_create__refuses_a_name_that_is_taken),
+        T(test_table_encode__refuses_what_decoding_would_refuse),
         T(test_create__takes_5_local_and_20_global_indexes_and_no_more),
         T(test_create__takes_20_projected_attributes_in_an_index_and_100_in_all),
         T(test_create__takes_names_of_255_bytes),
