@@ -321,6 +321,7 @@ sheaf_rc sheaf_describe_collection_sized(sheaf_db *db, const struct sheaf_collec
     TRY_OUT(core_check_table_name(c, api_text(q->table)));
     TRY_OUT(api_encode_item(c, q->partition_key, "partitionKey", &key));
     TRY_OUT(core_collection(db->core, c, api_text(q->table), api_text(q->index), key, &k));
+    position = k.position;
     rc = fill_collections(r, &k, 1);
 out:
     return api_finish(db, r, rc, position, result_out);
