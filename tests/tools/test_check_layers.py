@@ -41,7 +41,7 @@ PLANTS = [  # (file, text, line, a word of the complaint)
     ("src/server/core.c", '#include "engine/engine.h"\n', 1, "server may include"),
     ("src/client/core.c", '#include "core/core.h"\n', 1, "client may include"),
     ("src/mapper/core.c", '#include "base/span.h"\n', 1, "public headers only"),
-    ("src/cli/core.c", '#include "core/core.h"\n', 1, "public headers only"),
+    ("src/cli/core.c", '#include "core/core.h"\n', 1, "cli may include server"),
     ("src/attic/x.c", "int x;\n", 1, "no layer rule"),
     ("src/value/nowhere.c", '#include "attic/x.h"\n', 1, "no room"),
     ("include/sheaf/bad.h", '#include "base/span.h"\n', 1, "public headers include only"),
