@@ -23,6 +23,10 @@
     X(GLOBAL_INDEXES, 20, "indexes", "global secondary indexes of a table") \
     X(INDEX_NON_KEY_ATTRIBUTES, 20, "attributes", "NonKeyAttributes of one index") \
     X(TABLE_NON_KEY_ATTRIBUTES, 100, "attributes", "NonKeyAttributes of all indexes of a table") \
+    X(TAGS, 50, "tags", "tags of a table") \
+    X(TAG_KEY, 128, "characters", "the key of a tag") \
+    X(TAG_VALUE, 256, "characters", "the value of a tag") \
+    X(KMS_KEY_BYTES, 2048, "bytes", "a KMSMasterKeyId") \
     X(LIST_TABLES, 100, "names", "a page of ListTables") \
     X(EXPRESSION_BYTES, 4096, "bytes", "an expression, before names are substituted") \
     X(EXPRESSION_OPERATORS, 300, "operators", "operators and functions of one expression") \

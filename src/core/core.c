@@ -6,7 +6,8 @@
 
 #include <assert.h>
 
-enum { FORMAT = 1 };
+/* 1: the first. 2: a table's row has settings and tags (table_codec.c). */
+enum { FORMAT = 2 };
 
 static const sheaf_place meta_place; /* space 0, hash 0 */
 
@@ -22,6 +23,13 @@ static uint64_t load_be(span s)
     return x;
 }
 
+static sheaf_rc put_format(sheaf_txn *t, sheaf_error *err)
+{
+    sheaf_engine_key format = meta_key("format");
+    const uint8_t version = FORMAT;
+    return eng_put(t, &format, SPAN(&version, 1), err);
+}
+
 /* The header of a new database. */
 static sheaf_rc create(struct core *core, sheaf_txn *t, sheaf_error *err)
 {
@@ -29,12 +37,10 @@ static sheaf_rc create(struct core *core, sheaf_txn *t, sheaf_error *err)
         return err_set(err, SHEAF_IO,
                        "the system has no randomness to make a new database's secret of");
     core->next_space = SPACE_FIRST_FREE;
-    sheaf_engine_key format = meta_key("format"), secret = meta_key("secret"),
-                     next = meta_key("next");
-    const uint8_t version = FORMAT;
+    sheaf_engine_key secret = meta_key("secret"), next = meta_key("next");
     uint8_t number[8];
     cat_number_bytes(core->next_space, number);
-    TRY(eng_put(t, &format, SPAN(&version, 1), err));
+    TRY(put_format(t, err));
     TRY(eng_put(t, &secret, SPAN(core->secret.b, sizeof core->secret.b), err));
     return eng_put(t, &next, SPAN(number, sizeof number), err);
 }
@@ -61,7 +67,9 @@ static sheaf_rc open_header(void *ctx, sheaf_txn *t, sheaf_error *err)
     span values[3];
     TRY(eng_get(t, 3, keys, values, err));
     if (!values[0].p && !values[1].p && !values[2].p) return create(core, t, err);
-    return check_header(core, values, err);
+    TRY(check_header(core, values, err));
+    /* An older one becomes a database of this release: what is older must not open it again. */
+    return *(const uint8_t *)values[0].p < FORMAT ? put_format(t, err) : SHEAF_OK;
 }
 
 static sheaf_rc copy_region(struct core *core, span region, sheaf_error *err)

@@ -87,6 +87,19 @@ struct core_key {
     span name;
     enum val_type type; /* VAL_NONE: no definition was given */
 };
+/* OnDemandThroughput or WarmThroughput: two figures, each given or not. */
+struct core_throughput {
+    bool has_read, has_write;
+    int64_t read, write;
+};
+/* What became of provisioned units; times are 0 when it never happened. */
+struct core_unit_changes {
+    int64_t increased_us, decreased_us;
+    uint64_t decreases_today; /* of the UTC day */
+};
+struct core_tag {
+    span key, value;
+};
 enum core_projection { CORE_PROJECT_ALL, CORE_PROJECT_KEYS_ONLY, CORE_PROJECT_INCLUDE };
 struct core_index_def {
     span name;
@@ -97,6 +110,7 @@ struct core_index_def {
     const span *include;
     uint32_t n_include;
     uint64_t read_units, write_units;
+    struct core_throughput on_demand, warm; /* of a global index */
 };
 enum core_stream_view {
     CORE_STREAM_NONE,
@@ -115,6 +129,11 @@ struct core_create_table {
     uint64_t read_units, write_units;
     enum core_stream_view stream;
     bool is_protected, is_infrequent;
+    struct core_throughput on_demand, warm;
+    bool is_kms;  /* SSESpecification.Enabled: kept and told, nothing is encrypted by it */
+    span kms_key; /* p == NULL: the service's own */
+    const struct core_tag *tags;
+    uint32_t n_tags;
     /* AttributeDefinitions as given, to check that each is used and each key is defined; NULL:
      * derived. */
     const struct core_key *definitions;
@@ -127,6 +146,7 @@ struct core_index_info {
     enum core_status status;
     bool is_backfilling;
     uint64_t items, bytes;
+    struct core_unit_changes changes;
 };
 struct core_table_info {
     span name, id; /* id: the table's UUID as text */
@@ -138,6 +158,13 @@ struct core_table_info {
     uint64_t items, bytes;
     bool is_provisioned, is_protected, is_infrequent;
     uint64_t read_units, write_units;
+    struct core_throughput on_demand; /* what has no maximum is not given */
+    struct core_throughput warm;      /* both always given */
+    struct core_unit_changes changes;
+    bool is_kms;
+    span kms_key;
+    int64_t on_demand_us; /* when billing was last set to PAY_PER_REQUEST; 0: never */
+    int64_t class_us;     /* when the table class was last changed; 0: never */
     enum core_stream_view stream;
     span
         stream_label; /* of the newest stream, "2026-11-15T02:03:04.567"; p == NULL: never had one */
@@ -179,12 +206,16 @@ struct core_update_table {
     span table;
     const struct core_index_def *create_index;
     span delete_index;                         /* p == NULL: none */
-    const struct core_index_def *update_index; /* names and units */
+    const struct core_index_def *update_index; /* names and units, on_demand or warm */
     uint32_t n_update_index;                   /* 0 with an update_index: 1 */
     enum core_switch throughput;               /* CORE_ON: read_units and write_units below */
     uint64_t read_units, write_units;
     enum core_switch provisioned, protection, infrequent, stream;
     enum core_stream_view view;
+    struct core_throughput on_demand; /* what is not given stays; -1: no maximum any more */
+    struct core_throughput warm;      /* what is not given stays */
+    enum core_switch kms;
+    span kms_key;
     const struct core_key *definitions;
     uint32_t n_definitions;
 };
@@ -200,6 +231,28 @@ SHEAF_NODISCARD sheaf_rc core_update_ttl(struct core *core, struct ctx *c, span 
                                          span attribute, bool is_on, sheaf_position *position_out);
 SHEAF_NODISCARD sheaf_rc core_describe_ttl(struct core *core, struct ctx *c, span table,
                                            span *attribute_out, sheaf_position *position_out);
+
+/* Tags of a table, which is named by its ARN or its name. They go with the table. A key that is
+ * there already takes the new value; a key that is not there is no error when it is removed. */
+SHEAF_NODISCARD sheaf_rc core_tag(struct core *core, struct ctx *c, span table,
+                                  const struct core_tag *tags, uint32_t n,
+                                  sheaf_position *position_out);
+SHEAF_NODISCARD sheaf_rc core_untag(struct core *core, struct ctx *c, span table, const span *keys,
+                                    uint32_t n, sheaf_position *position_out);
+struct core_list_tags {
+    span table;
+    span after;     /* a key; p == NULL: from the beginning */
+    uint32_t limit; /* 0: all, which are at most 50 */
+};
+struct core_tags_outcome {
+    struct core_tag *tags; /* in order of keys */
+    uint32_t n;
+    span last; /* p == NULL: that was all */
+    sheaf_position position;
+};
+SHEAF_NODISCARD sheaf_rc core_list_tags(struct core *core, struct ctx *c,
+                                        const struct core_list_tags *q,
+                                        struct core_tags_outcome *out);
 
 /* ---- writing items ---- */
 

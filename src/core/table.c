@@ -146,7 +146,34 @@ static bool copy_lists(struct table *to, const struct table *from)
     }
     for (uint32_t i = 0; i < from->n_definitions; i++) definitions[i] = from->definitions[i];
     to->definitions = definitions;
-    return dup_keys(a, definitions, from->n_definitions);
+    return dup_keys(a, definitions, from->n_definitions) &&
+           table_dup_tags(a, from->tags, from->n_tags, &to->tags);
+}
+
+bool table_dup_tags(struct arena *a, const struct core_tag *tags, uint32_t n,
+                    struct core_tag **copy_out)
+{
+    struct core_tag *copy = ARENA_ARRAY(a, struct core_tag, n + 1);
+    *copy_out = copy;
+    for (uint32_t i = 0; copy && i < n; i++) {
+        copy[i] = tags[i];
+        if (!dup(a, &copy[i].key) || !dup(a, &copy[i].value)) return false;
+    }
+    return copy != NULL;
+}
+
+/* What is told of a table and does not shape it. */
+static bool copy_settings(struct table *to, const struct table *from)
+{
+    to->on_demand = from->on_demand;
+    to->warm = from->warm;
+    to->changes = from->changes;
+    to->is_kms = from->is_kms;
+    to->kms_key = from->kms_key;
+    to->on_demand_us = from->on_demand_us;
+    to->class_us = from->class_us;
+    to->n_tags = from->n_tags;
+    return dup(&to->arena, &to->kms_key);
 }
 
 static bool copy_all(struct table *to, const struct table *from)
@@ -179,7 +206,7 @@ static bool copy_all(struct table *to, const struct table *from)
     if (!dup(a, &to->ttl_after)) return false;
     if (!dup(a, &to->hash.name) || !dup(a, &to->range.name)) return false;
     to->catalog_key.s = to->name;
-    return copy_lists(to, from);
+    return copy_settings(to, from) && copy_lists(to, from);
 }
 
 sheaf_rc table_copy(const struct table *t, struct table **copy_out, sheaf_error *err)

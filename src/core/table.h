@@ -23,7 +23,8 @@ struct table_index {
     struct core_index_def def;
     uint64_t space; /* of its entries */
     enum core_status status;
-    bool is_backfilling; /* entries of older items may be missing still */
+    struct core_unit_changes changes; /* decreases_today: of the day of the last one */
+    bool is_backfilling;              /* entries of older items may be missing still */
     span
         backfill_after; /* where the backfill goes on: P ‖ S of a base row; empty: from the beginning */
 };
@@ -55,6 +56,14 @@ struct table {
     uint32_t n_indexes;
     bool is_provisioned, is_protected, is_infrequent;
     uint64_t read_units, write_units;
+    /* Settings that are kept and told: see tables_settings.c. */
+    struct core_throughput on_demand, warm;
+    struct core_unit_changes changes; /* decreases_today: of the day of the last one */
+    bool is_kms;
+    span kms_key;
+    int64_t on_demand_us, class_us;
+    struct core_tag *tags; /* in order of keys */
+    uint32_t n_tags;
     struct table_stream *streams; /* oldest first */
     uint32_t n_streams;
     span ttl_attribute;  /* p == NULL: off */
@@ -123,6 +132,8 @@ SHEAF_NODISCARD sheaf_rc table_copy(const struct table *t, struct table **copy_o
                                     sheaf_error *err);
 /* Copies what an index definition points to into the arena. false when memory is out. */
 bool table_dup_index(struct arena *a, struct core_index_def *def);
+bool table_dup_tags(struct arena *a, const struct core_tag *tags, uint32_t n,
+                    struct core_tag **copy_out);
 /* Commits the catalog row (next NULL: removes it) and swaps the cache; `next` becomes the
  * catalog's, `old` (NULL: a new table) loses
  * the catalog's reference. On failure nothing has changed and `next` stays the caller's. */

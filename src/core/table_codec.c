@@ -1,6 +1,7 @@
 /* Turns a struct table into an encoded item and back. Know before editing: a stored catalog
  * outlives the program, so a member that is
- * missing takes its zero, and a member is never given another meaning. */
+ * missing takes its zero, and a member is never given another meaning. A new member needs a new
+ * FORMAT in core.c, or an older release would lose it with its next change of the table. */
 #include "base/mem.h"
 #include "core/state.h"
 
@@ -55,6 +56,38 @@ static void put_keys(struct vb *b, const char *name, const struct core_key *keys
     vb_end(b);
 }
 
+/* A figure of 0 is none: no figure that is kept is 0. */
+static void put_throughput(struct vb *b, const char *name, const struct core_throughput *x)
+{
+    if (!x->read && !x->write) return;
+    vb_name(b, span_cstr(name));
+    vb_map_begin(b);
+    put_i(b, "read", x->read);
+    put_i(b, "write", x->write);
+    vb_end(b);
+}
+
+static void put_changes(struct vb *b, const struct core_unit_changes *x)
+{
+    put_i(b, "increased_us", x->increased_us);
+    put_i(b, "decreased_us", x->decreased_us);
+    put_u(b, "decreases", x->decreases_today);
+}
+
+static void put_tags(struct vb *b, const struct core_tag *tags, uint32_t n)
+{
+    if (n == 0) return;
+    vb_name(b, SPAN_LIT("tags"));
+    vb_list_begin(b);
+    for (uint32_t i = 0; i < n; i++) {
+        vb_map_begin(b);
+        put_s(b, "key", tags[i].key);
+        put_s(b, "value", tags[i].value);
+        vb_end(b);
+    }
+    vb_end(b);
+}
+
 static void put_index(struct vb *b, const struct table_index *x)
 {
     vb_map_begin(b);
@@ -73,6 +106,9 @@ static void put_index(struct vb *b, const struct table_index *x)
     vb_end(b);
     put_u(b, "read_units", x->def.read_units);
     put_u(b, "write_units", x->def.write_units);
+    put_throughput(b, "on_demand", &x->def.on_demand);
+    put_throughput(b, "warm", &x->def.warm);
+    put_changes(b, &x->changes);
     vb_end(b);
 }
 
@@ -85,6 +121,18 @@ static void put_stream(struct vb *b, const struct table_stream *s)
     put_i(b, "created_us", s->created_us);
     put_i(b, "disabled_us", s->disabled_us);
     vb_end(b);
+}
+
+static void put_settings(struct vb *b, const struct table *t)
+{
+    put_throughput(b, "on_demand", &t->on_demand);
+    put_throughput(b, "warm", &t->warm);
+    put_changes(b, &t->changes);
+    put_u(b, "is_kms", t->is_kms);
+    put_s(b, "kms_key", t->kms_key);
+    put_i(b, "on_demand_us", t->on_demand_us);
+    put_i(b, "class_us", t->class_us);
+    put_tags(b, t->tags, t->n_tags);
 }
 
 static void put_table(struct vb *b, const struct table *t)
@@ -103,6 +151,7 @@ static void put_table(struct vb *b, const struct table *t)
     put_u(b, "is_infrequent", t->is_infrequent);
     put_u(b, "read_units", t->read_units);
     put_u(b, "write_units", t->write_units);
+    put_settings(b, t);
     put_s(b, "ttl_attribute", t->ttl_attribute);
     put_u(b, "is_ttl_filling", t->is_ttl_filling);
     put_b(b, "ttl_after", t->ttl_after);
@@ -142,6 +191,8 @@ static bool is_table_good(const struct table *t)
         if (!is_index_good(&t->indexes[i])) return false;
     for (uint32_t i = 0; i < t->n_streams; i++)
         if ((unsigned)t->streams[i].view > CORE_STREAM_BOTH) return false;
+    for (uint32_t i = 0; i < t->n_tags; i++)
+        if (!t->tags[i].key.p || !t->tags[i].value.p) return false;
     return t->name.p && t->space && t->stats_space && are_keys_good(&t->hash, 1, 1) &&
            are_keys_good(&t->range, t->has_range, 1) &&
            are_keys_good(t->definitions, t->n_definitions, UINT32_MAX);
@@ -251,10 +302,51 @@ static void get_include(struct row *r, val m, struct core_index_def *def)
         if (val_type(v) == VAL_S) include[i] = arena_dup(r->arena, val_bytes(v));
         if (!include[i].p) r->is_bad = true;
         if (val_type(v) == VAL_S && !include[i].p) r->is_out = true;
-        if (!include[i].p && val_type(v) == VAL_S) r->is_out = true;
     }
     def->include = include;
     def->n_include = n;
+}
+
+static struct core_throughput get_throughput(val m, const char *name)
+{
+    val x = val_find(m, span_cstr(name));
+    if (val_type(x) != VAL_M) return (struct core_throughput){.read = 0};
+    int64_t read = get_i(x, "read"), write = get_i(x, "write");
+    return (struct core_throughput){read != 0, write != 0, read, write};
+}
+
+static struct core_unit_changes get_changes(val m)
+{
+    return (struct core_unit_changes){get_i(m, "increased_us"), get_i(m, "decreased_us"),
+                                      get_u(m, "decreases")};
+}
+
+static void get_tags(struct row *r, val m, struct table *t)
+{
+    if (val_is_absent(val_find(m, SPAN_LIT("tags")))) return;
+    val list = get_list(r, m, "tags");
+    if (r->is_bad) return;
+    t->n_tags = val_count(list);
+    t->tags = ARENA_ARRAY(r->arena, struct core_tag, t->n_tags + 1);
+    if (!t->tags) r->is_bad = r->is_out = true;
+    for (uint32_t i = 0; i < t->n_tags && !r->is_bad; i++) {
+        val tag = map_at(r, list, i);
+        if (r->is_bad) return;
+        t->tags[i] = (struct core_tag){get_s(r, tag, "key"), get_s(r, tag, "value")};
+        if (!t->tags[i].key.p || !t->tags[i].value.p) r->is_bad = true;
+    }
+}
+
+static void get_settings(struct row *r, val m, struct table *t)
+{
+    t->on_demand = get_throughput(m, "on_demand");
+    t->warm = get_throughput(m, "warm");
+    t->changes = get_changes(m);
+    t->is_kms = get_u(m, "is_kms") != 0;
+    t->kms_key = get_s(r, m, "kms_key");
+    t->on_demand_us = get_i(m, "on_demand_us");
+    t->class_us = get_i(m, "class_us");
+    get_tags(r, m, t);
 }
 
 static void get_index(struct row *r, val m, struct table_index *x)
@@ -270,6 +362,9 @@ static void get_index(struct row *r, val m, struct table_index *x)
     x->def.projection = (enum core_projection)get_enum(r, m, "projection", CORE_PROJECT_INCLUDE);
     x->def.read_units = get_u(m, "read_units");
     x->def.write_units = get_u(m, "write_units");
+    x->def.on_demand = get_throughput(m, "on_demand");
+    x->def.warm = get_throughput(m, "warm");
+    x->changes = get_changes(m);
     get_include(r, m, &x->def);
     if (!x->def.name.p || !x->space || x->def.n_hash == 0) r->is_bad = true;
 }
@@ -336,6 +431,7 @@ static void get_table(struct row *r, val m, struct table *t)
     t->is_infrequent = get_u(m, "is_infrequent") != 0;
     t->read_units = get_u(m, "read_units");
     t->write_units = get_u(m, "write_units");
+    get_settings(r, m, t);
     t->ttl_attribute = get_s(r, m, "ttl_attribute");
     t->is_ttl_filling = get_u(m, "is_ttl_filling") != 0;
     t->ttl_after = get_b(r, m, "ttl_after");

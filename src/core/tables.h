@@ -49,6 +49,38 @@ SHEAF_NODISCARD sheaf_rc tables_check_list(struct ctx *c, const struct core_list
 /* "[a, b]" */
 void tables_put_names(struct buf *b, const struct core_key *keys, uint32_t n);
 
+/* ---- settings that are kept and told ---- */
+
+/* OnDemandThroughput, WarmThroughput, encryption and tags of a CreateTable request; of one of its
+ * global indexes. */
+SHEAF_NODISCARD sheaf_rc settings_check_create(struct ctx *c, const struct core_create_table *q);
+SHEAF_NODISCARD sheaf_rc settings_check_index(struct ctx *c, const struct core_index_def *x,
+                                              bool is_provisioned);
+/* The members of an UpdateTable request, each for itself. */
+SHEAF_NODISCARD sheaf_rc settings_check_update(struct ctx *c, const struct core_update_table *q);
+/* Those of a new table, whose keys, units and indexes are set. false when memory is out. */
+bool settings_create(struct table *t, const struct core_create_table *q);
+/* Changes `next`, which is `t` with its new billing mode and units already. */
+SHEAF_NODISCARD sheaf_rc settings_update(struct core *core, struct ctx *c, const struct table *t,
+                                         struct table *next, const struct core_update_table *q);
+static inline bool core_is_given(const struct core_throughput *x)
+{
+    return x->has_read || x->has_write;
+}
+/* What has been given by UpdateTable beyond the units of an index. */
+static inline bool settings_are_given(const struct core_index_def *x)
+{
+    return core_is_given(&x->on_demand) || core_is_given(&x->warm);
+}
+/* As a table or index is told to be: what an older release did not write takes its default. */
+struct core_throughput settings_warm(const struct core_throughput *warm, bool is_provisioned,
+                                     uint64_t read_units, uint64_t write_units);
+struct core_unit_changes settings_changes(const struct core_unit_changes *changes, int64_t now_us);
+/* Each tag and the number of them. */
+SHEAF_NODISCARD sheaf_rc tags_check(struct ctx *c, const struct core_tag *tags, uint32_t n);
+/* In order of keys. */
+void tags_sort(struct core_tag *tags, uint32_t n);
+
 /* ---- descriptions ---- */
 
 /* "Requested resource not found: Table: … not found" */

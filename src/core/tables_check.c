@@ -237,7 +237,8 @@ static sheaf_rc check_global(struct ctx *c, const struct core_create_table *q,
         return err_validation(c->err,
                               INVALID "ProvisionedThroughput is not specified for index: %.*s",
                               SPAN_ARG(x->name));
-    return check_bounds(c, x->read_units, x->write_units);
+    TRY(check_bounds(c, x->read_units, x->write_units));
+    return settings_check_index(c, x, q->is_provisioned);
 }
 
 /* Local ones before global ones, whatever the order in the request. */
@@ -349,6 +350,7 @@ sheaf_rc tables_check_create(struct ctx *c, const struct core_create_table *q,
     TRY(check_globals(c, q, d));
     TRY(check_include_total(c, q));
     TRY(check_unused(c, q, d));
+    TRY(settings_check_create(c, q));
     assert(definitions_find(d, q->hash.name));
     assert(!q->range.name.p || definitions_find(d, q->range.name));
     *definitions_out = d;
@@ -370,6 +372,7 @@ sheaf_rc tables_check_update(struct ctx *c, const struct core_update_table *q)
     if (q->throughput == CORE_ON) TRY(check_bounds(c, q->read_units, q->write_units));
     for (uint32_t i = 0; i < core_n_updates(q); i++)
         TRY(check_bounds(c, q->update_index[i].read_units, q->update_index[i].write_units));
+    TRY(settings_check_update(c, q));
     return check_definitions(c, (struct definitions){q->definitions, q->n_definitions});
 }
 

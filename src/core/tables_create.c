@@ -107,6 +107,7 @@ static bool set_indexes(struct core *core, struct table *t, const struct core_cr
         if (!table_dup_index(&t->arena, &x->def)) return false;
         x->space = cat_take_number(core);
         x->status = CORE_ACTIVE;
+        if (x->def.is_local) x->def.on_demand = x->def.warm = (struct core_throughput){.read = 0};
         if (x->def.is_local) t->has_local = true;
     }
     t->n_indexes = q->n_indexes;
@@ -133,6 +134,7 @@ static sheaf_rc fill(struct core *core, struct table *t, const struct core_creat
     t->is_infrequent = q->is_infrequent;
     assert(t->space >= SPACE_FIRST_FREE && t->stats_space != t->space);
     if (!set_keys(t, q, d) || !set_indexes(core, t, q, d)) return err_nomem(err);
+    if (!settings_create(t, q)) return err_nomem(err);
     assert(!t->has_local || t->has_range);
     if (q->stream == CORE_STREAM_NONE) return SHEAF_OK;
     return tables_add_stream(core, t, q->stream, err);

@@ -92,7 +92,11 @@ static sheaf_rc describe_indexes(struct core *core, struct ctx *c, const struct 
                                        .status = x->status,
                                        .is_backfilling = x->is_backfilling,
                                        .items = counts[0],
-                                       .bytes = counts[1]};
+                                       .bytes = counts[1],
+                                       .changes = settings_changes(&x->changes, core_now_us(core))};
+        if (!x->def.is_local)
+            to->def.warm = settings_warm(&x->def.warm, t->is_provisioned, x->def.read_units,
+                                         x->def.write_units);
         assert(!x->is_backfilling || x->status == CORE_CREATING);
         if (!table_dup_index(c->arena, &to->def)) return err_nomem(c->err);
     }
@@ -105,7 +109,19 @@ static bool describe_names(struct arena *a, const struct table *t, struct core_t
     if (t->n_streams) out->stream_label = t->streams[t->n_streams - 1].label;
     if (!dup(a, &out->name) || !dup(a, &out->id) || !dup(a, &out->hash.name)) return false;
     if (!dup(a, &out->range.name) || !dup(a, &out->stream_label)) return false;
+    if (!dup(a, &out->kms_key)) return false;
     return dup(a, &out->ttl_attribute) && dup_definitions(a, t, out);
+}
+
+static void describe_settings(struct core *core, const struct table *t, struct core_table_info *out)
+{
+    out->on_demand = t->on_demand;
+    out->warm = settings_warm(&t->warm, t->is_provisioned, t->read_units, t->write_units);
+    out->changes = settings_changes(&t->changes, core_now_us(core));
+    out->is_kms = t->is_kms;
+    out->kms_key = t->kms_key;
+    out->on_demand_us = t->on_demand_us || t->is_provisioned ? t->on_demand_us : t->created_us;
+    out->class_us = t->class_us;
 }
 
 sheaf_rc tables_describe(struct core *core, struct ctx *c, const struct table *t,
@@ -130,6 +146,7 @@ sheaf_rc tables_describe(struct core *core, struct ctx *c, const struct table *t
                                     .stream = stream ? stream->view : CORE_STREAM_NONE,
                                     .ttl_attribute = t->ttl_attribute};
     assert(t->has_range == (t->range.name.p != NULL));
+    describe_settings(core, t, out);
     if (!describe_names(c->arena, t, out)) return err_nomem(c->err);
     return describe_indexes(core, c, t, out);
 }

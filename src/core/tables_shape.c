@@ -244,7 +244,8 @@ static void check_index_updates(struct ctx *c, struct shapes *s, const struct co
         snprintf(path, sizeof path, "%s.%u.member.update.provisionedThroughput", list, i);
         snprintf(at, sizeof at, "%s.%u.member.update.indexName", list, i++);
         check_name_shape(s, x->name, at);
-        check_units_shape(s, x->read_units, x->write_units, path);
+        if (x->read_units || x->write_units || !settings_are_given(x))
+            check_units_shape(s, x->read_units, x->write_units, path);
     }
 }
 
@@ -262,6 +263,7 @@ static void check_switches(struct shapes *s, const struct core_update_table *q)
                      ENUM_SWITCH_SET);
     check_enum_shape(s, (int64_t)q->view, CORE_STREAM_BOTH, "streamSpecification.streamViewType",
                      ENUM_VIEW_SET);
+    check_enum_shape(s, (int64_t)q->kms, CORE_OFF, "sSESpecification.enabled", ENUM_SWITCH_SET);
 }
 
 sheaf_rc tables_check_update_shapes(struct ctx *c, const struct core_update_table *q)

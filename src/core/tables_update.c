@@ -27,7 +27,8 @@ static unsigned count_kinds(const struct core_update_table *q)
 {
     return (unsigned)is_table_units(q) + (is_index_change(q) || core_n_updates(q)) +
            (q->protection != CORE_UNCHANGED) + (q->infrequent != CORE_UNCHANGED) +
-           (q->stream != CORE_UNCHANGED);
+           (q->stream != CORE_UNCHANGED) + core_is_given(&q->on_demand) + core_is_given(&q->warm) +
+           (q->kms != CORE_UNCHANGED);
 }
 
 static sheaf_rc check_alone(struct ctx *c, const struct core_update_table *q)
@@ -41,12 +42,25 @@ static sheaf_rc check_alone(struct ctx *c, const struct core_update_table *q)
             "MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, "
             "DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is "
             "required");
+    if (n > 1 && q->kms != CORE_UNCHANGED)
+        return err_validation(c->err, INVALID "Server-Side Encryption modification must be the "
+                                              "only operation in the request");
     if (n > 1 && q->infrequent != CORE_UNCHANGED)
         return err_validation(c->err, INVALID
                               "TableClass modification must be the only operation in the request");
     if (n > 1 && q->protection != CORE_UNCHANGED)
         return err_validation(c->err, INVALID "DeletionProtection modification must be the only "
                                               "operation in the request");
+    if (q->create_index && core_is_given(&q->warm))
+        return err_validation(c->err, INVALID "Create global secondary index cannot be specified "
+                                              "when updating WarmThroughput");
+    /* Billing may change with it. */
+    if (core_is_given(&q->on_demand) && n - (q->provisioned != CORE_UNCHANGED) > 1)
+        return err_validation(c->err, INVALID "OnDemandThroughput can only be combined with "
+                                              "BillingMode in an UpdateTable request");
+    if (n > 1 && core_is_given(&q->warm))
+        return err_validation(c->err,
+                              INVALID "WarmThroughput must be the only operation in the request");
     return SHEAF_OK;
 }
 
@@ -198,11 +212,12 @@ static sheaf_rc update_index_units(struct update *u, const struct core_index_def
         return err_validation(u->c->err,
                               "Cannot update an index that is not a GlobalSecondaryIndex: %.*s",
                               SPAN_ARG(want->name));
+    if (!want->read_units && settings_are_given(want)) return SHEAF_OK;
     if (!u->will_be_provisioned)
         return err_validation(u->c->err,
-                              INVALID "Neither ReadCapacityUnits nor WriteCapacityUnits can be "
-                                      "specified for index: %.*s when BillingMode is "
-                                      "PAY_PER_REQUEST",
+                              INVALID "The only Updates for index: %.*s when "
+                                      "TableThroughputMode is PAY_PER_REQUEST can be to "
+                                      "OnDemandThroughput, WarmThroughput",
                               SPAN_ARG(want->name));
     if (x->def.read_units == want->read_units && x->def.write_units == want->write_units)
         return same_units(
@@ -398,6 +413,7 @@ static sheaf_rc create_index(struct update *u)
     for (uint32_t i = 0; i < def.n_hash; i++) TRY(check_type(u, &def.hash[i], "HASH"));
     for (uint32_t i = 0; i < def.n_range; i++) TRY(check_type(u, &def.range[i], "RANGE"));
     TRY(check_index_units(u, &def));
+    TRY(settings_check_index(u->c, &def, u->t->is_provisioned));
     TRY(check_counts(u, &def));
     assert(u->next->n_indexes == u->t->n_indexes && !index_under_way(u->next));
     if (!table_dup_index(&u->next->arena, &def)) return err_nomem(u->c->err);
@@ -439,6 +455,7 @@ static sheaf_rc apply(struct update *u)
     TRY(update_units(u));
     if (q->protection != CORE_UNCHANGED) u->next->is_protected = q->protection == CORE_ON;
     if (q->infrequent != CORE_UNCHANGED) u->next->is_infrequent = q->infrequent == CORE_ON;
+    TRY(settings_update(u->core, u->c, u->t, u->next, q));
     TRY(update_stream(u));
     if (q->create_index) TRY(create_index(u));
     if (q->delete_index.p) TRY(delete_index(u));
@@ -489,7 +506,9 @@ sheaf_rc core_update_table(struct core *core, struct ctx *c, const struct core_u
         return rc;
     }
     drops_finish(core, &u.drops);
-    if (q->protection == CORE_UNCHANGED) answer.table.status = CORE_UPDATING;
+    bool is_at_once = q->protection != CORE_UNCHANGED || core_is_given(&q->warm) ||
+                      (core_is_given(&q->on_demand) && q->provisioned == CORE_UNCHANGED);
+    if (!is_at_once) answer.table.status = CORE_UPDATING;
     *out = answer;
     return SHEAF_OK;
 }

@@ -22,6 +22,7 @@
 #define DYNALITE "dynalite, actions/updateTable.js (run against AWS)"
 #define QUIRKS "ack-api-quirks, DDB-TABLE-442 (captured on AWS)"
 #define QUIRKS_137 "ack-api-quirks, DDB-TABLE-137 (captured on AWS)"
+#define QUIRKS_152 "ack-api-quirks, DDB-TABLE-152 (captured on AWS)"
 #define QUIRKS_161 "ack-api-quirks, DDB-TABLE-161 (captured on AWS)"
 #define QUIRKS_443 "ack-api-quirks, DDB-TABLE-171 and 443 (captured on AWS)"
 #define ALTERNATOR "Alternator, test_gsi_updatetable.py (quotes AWS)"
@@ -209,10 +210,10 @@ static void test_update__refuses_in_aws_words(void **state)
           .throughput = CORE_ON,
           .read_units = 5,
           .write_units = 5}},
-        {QUIRKS,
+        {QUIRKS_152,
          SHEAF_VALIDATION,
-         INVALID "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: gsi "
-                 "when BillingMode is PAY_PER_REQUEST",
+         INVALID "The only Updates for index: gsi when TableThroughputMode is PAY_PER_REQUEST can "
+                 "be to OnDemandThroughput, WarmThroughput",
          {.table = L("Dem"),
           .update_index = INDEX(.name = L("gsi"), .read_units = 5, .write_units = 5)}},
         {QUIRKS_161,
