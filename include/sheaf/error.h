@@ -30,7 +30,8 @@ extern "C" {
  * The one list of errors: the enum, sheaf_rc_exception(), the HTTP status, the client's decoding
  * and docs/errors.md come from it. The first block are the names AWS uses; the second block is what
  * happens below the API and is turned into InternalServerError (or replayed) before a DynamoDB
- * client could see it. */
+ * client could see it; the third block are AWS's names again. A new code goes to the end, since
+ * the numbers are compiled into programs. */
 /* clang-format off */
 #define SHEAF_ERRORS(X) \
     X(VALIDATION, "ValidationException", 400, 0, "the request is malformed or breaks a limit") \
@@ -62,7 +63,12 @@ extern "C" {
     X(CORRUPT, "InternalServerError", 500, 0, "stored bytes are not what was written") \
     X(IN_USE, "InternalServerError", 500, 0, "another process has the data directory open") \
     X(FORMAT, "InternalServerError", 500, 0, "the data was written by a newer release") \
-    X(UNSUPPORTED, "InternalServerError", 500, 0, "this engine cannot do that")
+    X(UNSUPPORTED, "InternalServerError", 500, 0, "this engine cannot do that") \
+    X(MISSING_AUTH, "MissingAuthenticationTokenException", 400, 0, "the request carries no signature") \
+    X(INCOMPLETE_SIGNATURE, "IncompleteSignatureException", 400, 0, "the Authorization header does not say all it should") \
+    X(INVALID_SIGNATURE, "InvalidSignatureException", 400, 0, "the signature, its scope or its date is wrong") \
+    X(UNRECOGNIZED_CLIENT, "UnrecognizedClientException", 400, 0, "no such access key or session token") \
+    X(EXPIRED_TOKEN, "ExpiredTokenException", 400, 0, "the session token's time is over")
 /* clang-format on */
 
 typedef enum sheaf_rc {
