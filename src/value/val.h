@@ -104,10 +104,6 @@ uint32_t val_depth(val v);
  * safe. SHEAF_CORRUPT, with a text that names what is wrong. */
 SHEAF_NODISCARD sheaf_rc val_check(span bytes, sheaf_error *err);
 
-/* Appends the value as DynamoDB JSON, {"S":"a"}, straight from its bytes: names in order, numbers
- * canonical, binaries in base64. For tools, tests and messages. */
-void val_print(struct buf *out, val v);
-
 /* ---- items ---- */
 
 /* Whole validation of bytes from outside (disk, network): version, size field, value. SHEAF_FORMAT

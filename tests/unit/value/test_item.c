@@ -629,34 +629,6 @@ static void test_equal_values__are_equal_bytes(void **state)
     end(&g);
 }
 
-static void test_print__is_dynamodb_json(void **state)
-{
-    (void)state;
-    struct fixture f;
-    begin(&f);
-    struct buf text;
-    buf_init(&text, &f.arena, 4096);
-    val_print(&text, item_map(build_everything(&f)));
-    assert_span(
-        buf_span(&text),
-        "{\"M\":{\"PK\":{\"S\":\"CUSTOMER#1\"},\"bin\":{\"B\":\"AP8=\"},\"bins\":{\"BS\":[\"YQ==\","
-        "\"Yg==\"]},"
-        "\"doc\":{\"M\":{\"empty\":{\"M\":{}},\"list\":{\"L\":[{\"N\":\"1\"},{\"M\":{\"c\":{\"S\":"
-        "\"deep\"}}},{\"L\":[]}]}}},"
-        "\"nil\":{\"NULL\":true},\"no\":{\"BOOL\":false},\"nums\":{\"NS\":[\"-3\",\"2\",\"10\"]},"
-        "\"tags\":{\"SS\":[\"\",\"blue\",\"red\"]},\"total\":{\"N\":\"129.99\"},\"yes\":{\"BOOL\":"
-        "true},"
-        "\"zeta\":{\"S\":\"last\"}}}");
-    vb_clear(&f.b);
-    vb_s(&f.b, SPAN_LIT("a\"\\\n\001z"));
-    val v;
-    assert_ok(vb_finish(&f.b, &v));
-    buf_clear(&text);
-    val_print(&text, v);
-    assert_span(buf_span(&text), "{\"S\":\"a\\\"\\\\\\u000a\\u0001z\"}");
-    end(&f);
-}
-
 static void test_name__of_an_attribute_is_not_empty(void **state)
 {
     (void)state;
@@ -703,7 +675,6 @@ int main(void)
         cmocka_unit_test(test_item__random_trees_survive_and_damage_is_noticed),
         cmocka_unit_test(test_builder__every_failed_allocation_is_an_error),
         cmocka_unit_test(test_equal_values__are_equal_bytes),
-        cmocka_unit_test(test_print__is_dynamodb_json),
         cmocka_unit_test(test_name__of_an_attribute_is_not_empty),
         cmocka_unit_test(test_type__names_parse_both_ways),
     };
