@@ -128,7 +128,7 @@ struct sig_headers {
 /* Signs a request for DynamoDB. Every header of r is signed but those that proxies change or that
  * say nothing (Authorization, Connection, Expect, Transfer-Encoding, User-Agent, X-Amzn-Trace-Id);
  * r must have Host and may not have X-Amz-Date or X-Amz-Security-Token yet. The spans live in
- * c->arena. */
+ * c->arena, the token where it was. */
 SHEAF_NODISCARD sheaf_rc sig_sign(struct ctx *c, const struct sig_credentials *who,
                                   const struct sig_request *r, int64_t now_us,
                                   struct sig_headers *headers_out);
