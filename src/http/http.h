@@ -50,8 +50,9 @@ struct http_handler {
      * *type_out). May be NULL. */
     void (*refused)(void *ctx, int status, const char *why, struct buf *body,
                     const char **type_out);
-    /* After an answer has been written whole or the connection was lost; for logs and figures. May
-     * be NULL. */
+    /* Once for every exchange that `request` was given, after its answer has been written whole, or
+     * was given to a lost connection, or never came before http_server_close; for logs and figures.
+     * The exchange is gone afterwards. May be NULL. */
     void (*done)(void *ctx, struct http_exchange *x);
 };
 
@@ -91,6 +92,9 @@ SHEAF_NODISCARD sheaf_rc http_server_reload_tls(struct http_server *s, sheaf_err
 bool http_server_drain(struct http_server *s, uint32_t ms);
 /* Ends the loops, whatever is under way, and frees everything. NULL is fine. */
 void http_server_close(struct http_server *s);
+
+/* Wakes the loops, so that they look at their deadlines: for who has moved an injected clock. */
+void http_server_poke(struct http_server *s);
 
 struct http_stats {
     uint64_t accepted, connections, requests, refused, bytes_in, bytes_out;
