@@ -267,6 +267,9 @@ struct core_write {
     span condition;       /* text; p == NULL: none */
     struct expr_env *env; /* never NULL; may be empty */
     bool wants_old_on_failure;
+    /* What is wrong with the item or a value, found while they were read: refuses the request in
+     * this write's turn, when those before it are good. NULL: nothing. Transactions only. */
+    const char *fault;
 };
 /* What one write did. */
 struct core_written {
@@ -286,6 +289,8 @@ struct core_write_outcome {
         attributes; /* item: as `returns` asks, or the item that failed the condition; p == NULL: none */
     struct core_capacity capacity; /* table.p == NULL: not asked for */
     struct core_metrics metrics;   /* table.p == NULL: none */
+    /* With SHEAF_VALIDATION: the request alone was at fault, no table was looked for. */
+    bool is_request_fault;
     sheaf_position position;
 };
 /* PutItem, UpdateItem, DeleteItem. Conflicts are replayed invisibly. */

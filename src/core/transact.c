@@ -83,6 +83,7 @@ static sheaf_rc compile_all(struct ctx *c, struct transact *s)
     for (uint32_t i = 0; i < s->n; i++) {
         const struct core_write *w = &s->q->writes[i];
         TRY(check_members(c, w, i));
+        if (w->fault) return err_validation(c->err, "%s", w->fault);
         TRY(write_compile(c, &s->actions[i].op, w));
         bytes += item_size(w->item);
     }

@@ -201,8 +201,10 @@ sheaf_rc core_write_item(struct core *core, struct ctx *c, const struct core_wri
     struct write_alone a = {
         .returns = q->returns, .capacity = q->capacity, .wants_metrics = q->wants_metrics};
     TRY(faults_check(core, name_of(q->write.action), q->write.table, c->err));
+    out->is_request_fault = true;
     TRY(check_returns(c, q));
     TRY(write_compile(c, &a.op, &q->write));
+    out->is_request_fault = false;
     sheaf_rc rc = write_alone(core, c, &a);
     if (rc == SHEAF_OK || rc == SHEAF_CONDITIONAL_CHECK_FAILED) *out = a.out;
     out->position = a.out.position ? a.out.position : eng_visible(core->engine);
