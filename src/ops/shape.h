@@ -17,11 +17,17 @@
  *
  * CHECKING  After decoding, every violation is gathered in order and joined as AWS joins them: "2
  * validation errors detected: Value '…' at 'tableName' failed to satisfy constraint: …; Value …".
- * Paths are in lower camel case: 'keySchema.1.member.attributeName'.
+ * Paths are in lower camel case: 'keySchema.1.member.attributeName'. At most ten are told.
+ *
+ * Since 2026 the service has a second, newer way to say it, which some members of some operations
+ * have moved to: one violation stands alone, its path in the words of the wire and without the
+ * value. Such a shape says so by `brief`; a request that misses a required member is still judged
+ * the old way as a whole.
  */
 #ifndef OPS_SHAPE_H
 #define OPS_SHAPE_H
 
+#include "ops/ops.h"
 #include "json/json.h"
 
 enum shape_kind {
@@ -33,8 +39,9 @@ enum shape_kind {
     SHAPE_DOUBLE, /* struct shape_double */
     SHAPE_TIME,   /* struct shape_int, microseconds; on the wire seconds with three decimals */
     SHAPE_ITEM,   /* struct json_item: a map of attribute values */
+    SHAPE_ITEMS,  /* struct shape_items: a list of items, for answers */
     SHAPE_NAMES,  /* struct shape_names: a map of strings to strings */
-    SHAPE_STRUCT, /* pointer to the struct; NULL: absent */
+    SHAPE_STRUCT, /* pointer to the struct; NULL: absent. In lists and maps as well */
     SHAPE_LIST,   /* struct shape_list */
     SHAPE_MAP,    /* struct shape_map */
     SHAPE_RAW     /* span: any JSON, checked and kept as text: what is not built yet */
@@ -61,14 +68,21 @@ struct shape_names {
     uint32_t n;
     bool has;
 };
+/* Lists and maps from outside keep one entry more than their shape's max, so that a long one costs
+ * no memory; n counts all of them and is over the max then. */
 struct shape_list {
-    void *all; /* n objects of the element shape, side by side */
+    void *all; /* objects of the element shape, side by side */
     uint32_t n;
     bool has;
 };
 struct shape_map {
     span *names;
-    void *all; /* n objects of the element shape, in the order of the names */
+    void *all; /* objects of the element shape, in the order of the names */
+    uint32_t n;
+    bool has;
+};
+struct shape_items {
+    const span *all; /* encoded items */
     uint32_t n;
     bool has;
 };
@@ -78,9 +92,15 @@ struct member {
     const char *name; /* as on the wire */
     const struct shape *shape;
     uint32_t offset;
-    uint32_t flags;
+    uint16_t name_n;
+    uint16_t flags;
 };
-enum { REQUIRED = 1 };
+enum {
+    REQUIRED = 1,
+    LEGACY = 2 /* known and not built: what the docs say, see op_check_params */
+};
+/* How a violation of a map's entries shows the map: as JSON, or as Java prints objects. */
+enum shape_echo { ECHO_JSON, ECHO_JAVA };
 
 /* min and max bound the length of a string, the entries of a list or map, or the value of a number;
  * has_min and has_max say which count. */
@@ -98,11 +118,17 @@ struct shape {
     uint32_t n_members;
     const struct shape *of;  /* SHAPE_LIST and SHAPE_MAP: the entries */
     const struct shape *key; /* SHAPE_MAP: constraints of the keys; may be NULL */
+    /* The newer way. SHAPE_LIST, SHAPE_MAP: its length; SHAPE_STRING: its least length. */
+    bool is_brief;
+    const char *brief; /* SHAPE_ENUM, SHAPE_INT: the whole message */
+    enum shape_echo echo;
+    /* SHAPE_STRUCT: its name at AWS; SHAPE_MAP: the whole Java type of its values. For messages. */
+    const char *title;
 };
 
 #define MEMBER(T, field, wire, shape_, flags_)                                                     \
     {                                                                                              \
-        (wire), &(shape_), (uint32_t)offsetof(T, field), (flags_)                                  \
+        (wire), &(shape_), (uint32_t)offsetof(T, field), (uint16_t)(sizeof(wire) - 1), (flags_)    \
     }
 #define STRUCT_SHAPE(T, members_)                                                                  \
     {                                                                                              \
@@ -110,15 +136,24 @@ struct shape {
         .n_members = sizeof(members_) / sizeof *(members_)                                         \
     }
 
-/* JSON text to an object of the shape (a struct: `object` is the struct itself, zeroed by the
- * caller). SHEAF_SERIALIZATION. Unknown members are skipped, as AWS does; null counts as absent. */
+/* The bytes of the C object that a member of this shape is. */
+uint32_t shape_size(const struct shape *s);
+/* Whether the member is there. */
+bool shape_has(const struct shape *s, const void *object);
+
+/* JSON text to a struct, zeroed by the caller. SHEAF_SERIALIZATION. Unknown members are skipped, as
+ * AWS does; null counts as absent. */
 SHEAF_NODISCARD sheaf_rc shape_decode(struct json *j, const struct shape *s, void *object);
-/* SHEAF_VALIDATION with all violations. */
-SHEAF_NODISCARD sheaf_rc shape_check(struct ctx *c, const struct shape *s, const void *object);
+/* SHEAF_VALIDATION with all violations: cut in the context's error, whole in *message_out (in the
+ * arena). is_brief: the operation has moved to the newer way. */
+SHEAF_NODISCARD sheaf_rc shape_check(struct ctx *c, const struct shape *s, const void *object,
+                                     bool is_brief, span *message_out);
 /* Appends the struct as a JSON object; absent members are left out. */
 void shape_encode(struct buf *out, const struct shape *s, const void *object);
-/* Calls `visit` with every table that the object names. */
-SHEAF_NODISCARD sheaf_rc shape_tables(struct ctx *c, const struct shape *s, const void *object,
+/* Appends a member's value, which must be there. */
+void shape_encode_value(struct buf *out, const struct shape *s, const void *object);
+/* Calls `visit` with every table that the object names, as it is named there. */
+SHEAF_NODISCARD sheaf_rc shape_tables(const struct shape *s, const void *object,
                                       sheaf_rc (*visit)(void *ctx, span table), void *ctx);
 
 /* ---- operations ---- */
@@ -129,7 +164,9 @@ struct op_call {
     struct ctx *c;
     const struct op_request *request;
     sheaf_position position; /* set from the outcome, on failure too */
-    /* Of a failure that carries data. */
+    /* Of a failure. */
+    span message;                       /* whole, where the error's is cut; p == NULL: it is not */
+    bool is_enveloped;                  /* "1 validation error detected: " belongs before it */
     span failed_item;                   /* ConditionalCheckFailedException's Item */
     const struct core_written *reasons; /* TransactionCanceledException's CancellationReasons */
     uint32_t n_reasons;
@@ -137,21 +174,27 @@ struct op_call {
 struct op {
     const char *name;
     bool is_streams, is_write;
-    bool touches_all;                   /* names no table: may() is asked about all of them */
+    bool touches_all; /* names no table: may() is asked about all of them */
+    bool is_brief;    /* reports violations in the newer way where the shape has one */
     const struct shape *input, *output; /* structs */
     sheaf_rc (*run)(struct op_call *call, const void *in, void *out);
 };
 
 /* The list: X(name) for every operation; `const struct op op_<name>` stands in the file that runs
  * it. In name order. */
-#define OPS(X)                                                                                     \
-    X(BatchGetItem)                                                                                \
-    X(BatchWriteItem) X(CreateTable) X(DeleteItem) X(DeleteTable) X(DescribeContinuousBackups)     \
-        X(DescribeEndpoints) X(DescribeLimits) X(DescribeStream) X(DescribeTable)                  \
-            X(DescribeTimeToLive) X(GetItem) X(GetRecords) X(GetShardIterator) X(ListStreams)      \
-                X(ListTables) X(ListTagsOfResource) X(PutItem) X(Query) X(Scan) X(TagResource)     \
-                    X(TransactGetItems) X(TransactWriteItems) X(UntagResource) X(UpdateItem)       \
-                        X(UpdateTable) X(UpdateTimeToLive)
+/* clang-format off */
+#define OPS(X) \
+    X(BatchGetItem) \
+    X(BatchWriteItem) \
+    X(DeleteItem) \
+    X(GetItem) \
+    X(PutItem) \
+    X(Query) \
+    X(Scan) \
+    X(TransactGetItems) \
+    X(TransactWriteItems) \
+    X(UpdateItem)
+/* clang-format on */
 #define X(name) extern const struct op op_##name;
 OPS(X)
 #undef X
