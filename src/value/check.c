@@ -188,72 +188,78 @@ sheaf_rc item_check(span item, sheaf_error *err)
 
 /* ---- the shape alone ---- */
 
-static bool has_shape(struct reader r, uint32_t level);
+/* Every row that is read comes by here. What rows are made of (short names, scalars of fewer than
+ * 128 bytes) is judged by is_plain_entry inside one loop; the functions above it judge anything. */
 
-/* A length and so many bytes, which end where r does. */
-static inline bool has_field_shape(struct reader r, bool is_number)
-{
-    if (r.end - r.p > 0x80) { /* more than one byte of length */
-        span bytes;
-        return !take_field(&r, &bytes) && r.p == r.end && (!is_number || num_check(bytes));
-    }
-    if (r.p == r.end || *r.p != (size_t)(r.end - r.p - 1)) return false;
-    return !is_number || num_check(SPAN(r.p + 1, *r.p));
-}
+static bool has_box_shape(struct reader r, uint32_t level);
 
-static inline bool skip_name_shape(struct reader *r)
-{
-    span name;
-    if (r->p == r->end) return false;
-    if (*r->p >= 0x80) return !take_field(r, &name);
-    if (*r->p >= r->end - r->p) return false;
-    r->p += 1 + *r->p;
-    return true;
-}
-
-static inline bool has_entry_shape(struct reader entry, enum val_type type, uint32_t level)
-{
-    if (is_set(type)) return has_field_shape(entry, type == VAL_NS);
-    if (type == VAL_M && !skip_name_shape(&entry)) return false;
-    return has_shape(entry, level + 1);
-}
-
-/* The width is a constant where this is called: the loop is the cost of every row that is read. */
-static inline __attribute__((always_inline)) bool
-has_entries_shape(const struct box *b, uint32_t width, enum val_type type, uint32_t level)
-{
-    const uint8_t *dir = b->dir;
-    uint32_t at = b->count ? load_width(dir, width) : 0;
-    for (uint32_t left = b->count; left > 0; left--) {
-        dir += width;
-        uint32_t to = left > 1 ? load_width(dir, width) : b->heap_n;
-        if (to <= at || to > b->heap_n) return false;
-        if (!has_entry_shape((struct reader){b->heap + at, b->heap + to}, type, level))
-            return false;
-        at = to;
-    }
-    return !is_set(type) || b->count > 0;
-}
-
-static bool has_box_shape(struct reader r, unsigned tag, uint32_t level)
-{
-    struct box b;
-    enum val_type type = (enum val_type)(tag & TYPE_MASK);
-    if (open_box(r, tag >> WIDTH_SHIFT, &b)) return false;
-    if (b.width == 1) return has_entries_shape(&b, 1, type, level);
-    if (b.width == 2) return has_entries_shape(&b, 2, type, level);
-    return has_entries_shape(&b, 4, type, level);
-}
+/* A length in its shortest form, and so many bytes up to the end. */
+static bool is_field(struct reader r, span *out) { return !take_field(&r, out) && r.p == r.end; }
 
 static bool has_shape(struct reader r, uint32_t level)
 {
+    span bytes;
     if (r.p == r.end) return false;
+    unsigned tag = *r.p;
+    struct reader behind = {r.p + 1, r.end};
+    if (tag == VAL_S || tag == VAL_B) return is_field(behind, &bytes);
+    if (tag == VAL_N) return is_field(behind, &bytes) && num_check(bytes);
+    if (tag == VAL_NULL || tag == VAL_TAG_FALSE || tag == VAL_TAG_TRUE) return r.p + 1 == r.end;
+    return has_box_shape(r, level);
+}
+
+static __attribute__((noinline)) bool has_entry_shape(struct reader r, enum val_type type,
+                                                      uint32_t level)
+{
+    span field;
+    if (is_set(type)) return is_field(r, &field) && (type != VAL_NS || num_check(field));
+    if (type == VAL_M && take_field(&r, &field)) return false;
+    return has_shape(r, level + 1);
+}
+
+/* n > 0 bytes at p: the most usual entries of a map. False says nothing. */
+static inline bool is_plain_entry(const uint8_t *p, uint32_t n)
+{
+    uint32_t name = p[0], value = n - name - 3; /* behind the name: a tag, one byte of length */
+    if ((name | value) >= 0x80) return false;   /* also when n is less than that */
+    const uint8_t *behind = p + 1 + name;
+    if (behind[1] != value) return false;
+    if (behind[0] == VAL_S || behind[0] == VAL_B) return true;
+    return behind[0] == VAL_N && num_check(SPAN(behind + 2, value));
+}
+
+/* Width and type are constants where this is called for maps. */
+static inline __attribute__((always_inline)) bool
+has_entries_shape(struct box b, uint32_t width, enum val_type type, uint32_t level)
+{
+    uint32_t at = b.count ? load_width(b.dir, width) : 0;
+    for (uint32_t left = b.count; left > 0; left--) {
+        b.dir += width;
+        uint32_t to = left > 1 ? load_width(b.dir, width) : b.heap_n;
+        if (to <= at) return false;
+        if (to > b.heap_n) return false;
+        const uint8_t *p = b.heap + at;
+        if (!(type == VAL_M && is_plain_entry(p, to - at)) &&
+            !has_entry_shape((struct reader){p, b.heap + to}, type, level))
+            return false;
+        at = to;
+    }
+    return true;
+}
+
+/* A container; r begins with its tag. */
+static bool has_box_shape(struct reader r, uint32_t level)
+{
+    struct box b;
     unsigned tag = *r.p++;
-    if (tag == VAL_S || tag == VAL_B) return has_field_shape(r, false);
-    if (tag == VAL_N) return has_field_shape(r, true);
-    if (tag == VAL_NULL || tag == VAL_TAG_FALSE || tag == VAL_TAG_TRUE) return r.p == r.end;
-    if (level > LIMIT_NESTING || !is_box((enum val_type)(tag & TYPE_MASK))) return false;
-    return has_box_shape(r, tag, level);
+    enum val_type type = (enum val_type)(tag & TYPE_MASK);
+    if (level > LIMIT_NESTING || !is_box(type)) return false;
+    if (open_box(r, tag >> WIDTH_SHIFT, &b)) return false;
+    if (type != VAL_M)
+        return (type == VAL_L || b.count > 0) && has_entries_shape(b, b.width, type, level);
+    if (b.width == 1) return has_entries_shape(b, 1, VAL_M, level);
+    if (b.width == 2) return has_entries_shape(b, 2, VAL_M, level);
+    return has_entries_shape(b, 4, VAL_M, level);
 }
 
 bool item_check_shape(span item)
@@ -261,6 +267,5 @@ bool item_check_shape(span item)
     const uint8_t *p = item.p;
     if (item.n <= VAL_ITEM_HEADER || item.n > UINT32_MAX || p[0] != VAL_ITEM_VERSION) return false;
     if ((p[VAL_ITEM_HEADER] & TYPE_MASK) != VAL_M) return false;
-    return has_box_shape((struct reader){p + VAL_ITEM_HEADER + 1, p + item.n}, p[VAL_ITEM_HEADER],
-                         0);
+    return has_box_shape((struct reader){p + VAL_ITEM_HEADER, p + item.n}, 0);
 }

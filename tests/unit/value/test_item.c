@@ -563,7 +563,10 @@ static void test_item__random_trees_survive_and_damage_is_noticed(void **state)
             size_t cut = rng_below(&r, 8) == 0 ? rng_below(&r, item.n) : item.n;
             if (cut) copy[rng_below(&r, cut)] = (uint8_t)rng_u64(&r);
             sheaf_rc rc = item_check(SPAN(copy, cut), &f.err);
+            bool has_shape = item_check_shape(SPAN(copy, cut));
+            if (has_shape) assert_true(touch(item_map(SPAN(copy, cut))) > 0);
             if (rc == SHEAF_OK) {
+                assert_true(has_shape);
                 assert_true(touch(item_map(SPAN(copy, cut))) > 0);
                 accepted++;
             } else {
