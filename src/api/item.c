@@ -2,6 +2,7 @@
  * be anything a C program can write, so nothing here believes a pointer more than C does, and
  * nesting is bounded by the builder. */
 #include "api/api.h"
+#include "value/flat.h"
 
 #include <assert.h>
 
@@ -147,14 +148,47 @@ void api_put_value(struct vb *b, const sheaf_value *v)
     }
 }
 
-sheaf_rc api_encode_item(struct ctx *c, const sheaf_item *item, const char *what, span *item_out)
+/* ---- literals of a few scalars ---- */
+
+struct flat {
+    struct flat_attr attrs[FLAT_MAX];
+    uint8_t numbers[FLAT_MAX][NUM_ENC_MAX];
+};
+
+/* False: not of those, or wrong in a way that the builder explains. */
+static bool take_scalar(const sheaf_value *v, uint8_t number[NUM_ENC_MAX], struct flat_attr *out)
 {
-    *item_out = SPAN_NONE;
-    if (!item)
-        return err_validation(c->err,
-                              "1 validation error detected: Value null at '%s' failed to satisfy "
-                              "constraint: Member must not be null",
-                              what);
+    struct num n;
+    if (v->type < SHEAF_S || v->type > SHEAF_B) return false;
+    out->type = (enum val_type)v->type;
+    if (v->type == SHEAF_N && v->n == SHEAF_N_INT64_) {
+        num_from_i64(v->u.i64, &n);
+        out->bytes = SPAN(number, num_encode(&n, number));
+        return true;
+    }
+    if (!v->u.p && v->n != 0) return false;
+    span s = v->n == SIZE_MAX ? span_cstr(v->u.p) : SPAN(v->u.p, v->n);
+    out->bytes = s;
+    if (v->type != SHEAF_N) return true;
+    if (s.n > API_ITEM_BYTES_MAX || num_parse(s, &n, NULL) != SHEAF_OK) return false;
+    out->bytes = SPAN(number, num_encode(&n, number));
+    return true;
+}
+
+static bool encode_flat(struct ctx *c, const sheaf_item *item, span *item_out)
+{
+    struct flat f; /* members are set when they are used */
+    if (!item->attrs || item->n == 0 || item->n > FLAT_MAX) return false;
+    for (size_t i = 0; i < item->n; i++) {
+        const sheaf_attr *a = &item->attrs[i];
+        if (!a->name || !take_scalar(&a->value, f.numbers[i], &f.attrs[i])) return false;
+        f.attrs[i].name = span_cstr(a->name);
+    }
+    return flat_encode(c->arena, f.attrs, (uint32_t)item->n, item_out);
+}
+
+static sheaf_rc encode_any(struct ctx *c, const sheaf_item *item, span *item_out)
+{
     struct vb b;
     vb_init(&b, c, API_ITEM_BYTES_MAX);
     const struct api_view *view = item->impl_;
@@ -166,6 +200,18 @@ sheaf_rc api_encode_item(struct ctx *c, const sheaf_item *item, const char *what
     /* Over the builder's ceiling: the service's words, whatever the memory would have said. */
     bool is_over = b.size > LIMIT_ITEM_BYTES || b.out.n > API_ITEM_BYTES_MAX / 2;
     return rc == SHEAF_NOMEM && is_over ? err_validation(c->err, "%s", item_too_large) : rc;
+}
+
+sheaf_rc api_encode_item(struct ctx *c, const sheaf_item *item, const char *what, span *item_out)
+{
+    *item_out = SPAN_NONE;
+    if (!item)
+        return err_validation(c->err,
+                              "1 validation error detected: Value null at '%s' failed to satisfy "
+                              "constraint: Member must not be null",
+                              what);
+    if (!item->impl_ && encode_flat(c, item, item_out)) return SHEAF_OK;
+    return encode_any(c, item, item_out);
 }
 
 /* ---- expressions' placeholders ---- */
@@ -186,9 +232,9 @@ sheaf_rc api_env(struct ctx *c, const struct sheaf_name *names, const sheaf_item
     uint32_t n_names = count_names(names);
     uint32_t n_values = values ? val_count(item_map(item)) : 0;
     if (!env) return err_nomem(c->err);
-    env->names = ARENA_ARRAY(c->arena, struct expr_name, n_names + 1);
-    env->values = ARENA_ARRAY(c->arena, struct expr_value, n_values + 1);
-    if (!env->names || !env->values) return err_nomem(c->err);
+    if (n_names) env->names = ARENA_ARRAY(c->arena, struct expr_name, n_names);
+    if (n_values) env->values = ARENA_ARRAY(c->arena, struct expr_value, n_values);
+    if ((n_names && !env->names) || (n_values && !env->values)) return err_nomem(c->err);
     for (uint32_t i = 0; i < n_names; i++)
         env->names[i] = (struct expr_name){.placeholder = span_cstr(names[i].placeholder),
                                            .name = api_text(names[i].name)};

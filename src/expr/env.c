@@ -213,7 +213,9 @@ static sheaf_rc report(const struct unused *u, const char *map, sheaf_error *err
 
 sheaf_rc expr_env_check_unused(const struct expr_env *env, sheaf_error *err)
 {
-    struct unused names = {.n = 0}, values = {.n = 0};
+    struct unused names, values; /* their texts are written before they are read */
+    names.n = values.n = 0;
+    names.is_any = values.is_any = false;
     for (uint32_t i = 0; i < env->n_names; i++) {
         if (!env->names[i].is_used) add_unused(&names, env->names[i].placeholder);
     }

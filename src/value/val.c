@@ -6,13 +6,6 @@
 static const char *const type_names[] = {"",  "S", "N",  "B",  "BOOL", "NULL",
                                          "M", "L", "SS", "NS", "BS"};
 
-enum val_type val_type(val v)
-{
-    if (!v.p) return VAL_NONE;
-    unsigned tag = v.p[0] & TYPE_MASK;
-    return tag == VAL_TAG_TRUE ? VAL_BOOL : (enum val_type)tag;
-}
-
 const char *val_type_name(enum val_type t)
 {
     assert(t <= VAL_BS);
@@ -143,6 +136,22 @@ val val_find(val v, span name)
     const uint8_t *p, *start, *end;
     if (!search(&b, name, &i, &p)) return VAL_ABSENT;
     box_entry(&b, i, &start, &end);
+    return (val){p, (uint32_t)(end - p)};
+}
+
+val val_find_near(val v, span name, uint32_t *hint)
+{
+    assert(val_type(v) == VAL_M);
+    struct box b = box_of(v);
+    const uint8_t *p, *end;
+    span field;
+    if (*hint < b.count) {
+        box_entry(&b, *hint, &p, &end);
+        p = skip_name(p, &field);
+        if (span_eq(field, name)) return (val){p, (uint32_t)(end - p)};
+    }
+    if (!search(&b, name, hint, &p)) return VAL_ABSENT;
+    box_entry(&b, *hint, &(const uint8_t *){NULL}, &end);
     return (val){p, (uint32_t)(end - p)};
 }
 

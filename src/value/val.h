@@ -68,7 +68,13 @@ typedef struct val {
 #define VAL_ABSENT ((val){NULL, 0})
 
 static inline bool val_is_absent(val v) { return v.p == NULL; }
-enum val_type val_type(val v);              /* VAL_NONE when absent */
+/* VAL_NONE when absent. */
+static inline enum val_type val_type(val v)
+{
+    if (!v.p) return VAL_NONE;
+    unsigned tag = v.p[0] & 0x0F; /* the high half is a container's width */
+    return tag == VAL_TAG_TRUE ? VAL_BOOL : (enum val_type)tag;
+}
 const char *val_type_name(enum val_type t); /* "S" … "BS" */
 bool val_type_parse(span name, enum val_type *out);
 
@@ -79,10 +85,13 @@ void val_num(val v, struct num *out); /* of N */
 
 /* Containers: M, L, SS, NS, BS. O(1) but map_find and set_has, which are O(log count). */
 uint32_t val_count(val v);
-val val_at(val v, uint32_t i);                          /* of L, M */
-span val_name_at(val v, uint32_t i);                    /* of M */
-span val_member_at(val v, uint32_t i);                  /* of sets; encoded number for NS */
-val val_find(val v, span name);                         /* of M; absent when it has no such name */
+val val_at(val v, uint32_t i);         /* of L, M */
+span val_name_at(val v, uint32_t i);   /* of M */
+span val_member_at(val v, uint32_t i); /* of sets; encoded number for NS */
+val val_find(val v, span name);        /* of M; absent when it has no such name */
+/* The same for rows that are made alike: looks at entry *hint first, and leaves there where the
+ * name was found. Any hint is good; begin with 0. */
+val val_find_near(val v, span name, uint32_t *hint);
 bool val_find_index(val v, span name, uint32_t *i_out); /* of M */
 bool val_set_has(val v, span member);                   /* of sets */
 
