@@ -45,14 +45,15 @@ sheaf_rc read_bind(struct core *core, struct ctx *c, struct read_op *op, struct 
     assert(t && t != op->table);
     read_done(op);
     op->table = t;
-    TRY(keys_check(c, t, key, KEYS_IN_KEY));
+    struct keys_pair pair;
+    TRY(keys_check(c, t, key, KEYS_IN_KEY, &pair));
     if (op->projection) {
         uint32_t n;
         const struct path *paths = expr_projection_paths(op->projection, &n);
         TRY(keys_check_paths(c, t, paths, n));
     }
-    op->hash = table_hash_of(t, key);
-    op->range = table_range_of(t, key);
+    op->hash = pair.hash;
+    op->range = pair.range;
     return row_item_key(core, c, t, op->hash, op->range, &op->key);
 }
 

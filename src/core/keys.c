@@ -26,14 +26,9 @@ static sheaf_rc mismatch(struct ctx *c)
 
 /* ---- the table's key ---- */
 
-/* The two attributes are looked up once; range is absent where the schema has none. */
-struct pair {
-    val hash, range;
-};
-
-static struct pair pair_of(const struct table *t, val item)
+static struct keys_pair pair_of(const struct table *t, val item)
 {
-    return (struct pair){table_hash_of(t, item), table_range_of(t, item)};
+    return (struct keys_pair){table_hash_of(t, item), table_range_of(t, item)};
 }
 
 static sheaf_rc check_empty(struct ctx *c, const struct core_key *k, val v)
@@ -43,7 +38,7 @@ static sheaf_rc check_empty(struct ctx *c, const struct core_key *k, val v)
                           SPAN_ARG(k->name));
 }
 
-static sheaf_rc check_both_empty(struct ctx *c, const struct table *t, const struct pair *p)
+static sheaf_rc check_both_empty(struct ctx *c, const struct table *t, const struct keys_pair *p)
 {
     TRY(check_empty(c, &t->hash, p->hash));
     return check_empty(c, &t->range, p->range);
@@ -51,7 +46,7 @@ static sheaf_rc check_both_empty(struct ctx *c, const struct table *t, const str
 
 sheaf_rc keys_check_empty(struct ctx *c, const struct table *t, val item)
 {
-    struct pair p = pair_of(t, item);
+    struct keys_pair p = pair_of(t, item);
     return check_both_empty(c, t, &p);
 }
 
@@ -84,7 +79,7 @@ static sheaf_rc check_range_size(struct ctx *c, val v)
         LIMIT_SORT_KEY_BYTES);
 }
 
-static sheaf_rc check_schema(struct ctx *c, const struct table *t, const struct pair *p,
+static sheaf_rc check_schema(struct ctx *c, const struct table *t, const struct keys_pair *p,
                              enum keys_in in)
 {
     TRY(check_type(c, &t->hash, p->hash, in));
@@ -101,16 +96,17 @@ static bool has_surplus(const struct table *t, val item, enum keys_in in)
 sheaf_rc keys_check_schema(struct ctx *c, const struct table *t, val item, enum keys_in in)
 {
     if (has_surplus(t, item, in)) return mismatch(c);
-    struct pair p = pair_of(t, item);
+    struct keys_pair p = pair_of(t, item);
     return check_schema(c, t, &p, in);
 }
 
-sheaf_rc keys_check(struct ctx *c, const struct table *t, val item, enum keys_in in)
+sheaf_rc keys_check(struct ctx *c, const struct table *t, val item, enum keys_in in,
+                    struct keys_pair *pair_out)
 {
-    struct pair p = pair_of(t, item);
-    TRY(check_both_empty(c, t, &p));
+    *pair_out = pair_of(t, item);
+    TRY(check_both_empty(c, t, pair_out));
     if (has_surplus(t, item, in)) return mismatch(c);
-    return check_schema(c, t, &p, in);
+    return check_schema(c, t, pair_out, in);
 }
 
 /* ---- keys of indexes ---- */

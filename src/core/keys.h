@@ -22,9 +22,13 @@ SHEAF_NODISCARD sheaf_rc keys_check_empty(struct ctx *c, const struct table *t, 
 /* Missing and surplus attributes, types, sizes. */
 SHEAF_NODISCARD sheaf_rc keys_check_schema(struct ctx *c, const struct table *t, val item,
                                            enum keys_in in);
-/* Both, for requests about one item. */
-SHEAF_NODISCARD sheaf_rc keys_check(struct ctx *c, const struct table *t, val item,
-                                    enum keys_in in);
+/* The key attributes of an item; range is absent where the schema has none. */
+struct keys_pair {
+    val hash, range;
+};
+/* Both, for requests about one item. *pair_out is what was looked up for it. */
+SHEAF_NODISCARD sheaf_rc keys_check(struct ctx *c, const struct table *t, val item, enum keys_in in,
+                                    struct keys_pair *pair_out);
 
 /* Who gave the value of an index key. */
 enum keys_by {

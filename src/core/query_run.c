@@ -13,10 +13,11 @@ struct run {
     struct ctx *c;
     struct core_page *out;
     sheaf_txn *txn;
-    uint32_t cap;       /* of out->items */
-    uint64_t bytes;     /* evaluated, of the table or of the index */
-    uint64_t page;      /* evaluated, for the end of the page: items fetched instead of entries */
-    double fetch_units; /* of items fetched from the table */
+    uint32_t cap;        /* of out->items */
+    uint64_t bytes;      /* evaluated, of the table or of the index */
+    uint64_t page;       /* evaluated, for the end of the page: items fetched instead of entries */
+    double fetch_units;  /* of items fetched from the table */
+    uint32_t hash_at[4]; /* where the row before had the attributes of the partition key */
 };
 
 /* ---- transactions ---- */
@@ -48,7 +49,8 @@ static sheaf_rc check_row(struct run *r, const struct sheaf_row *row)
     TRY(read_check_row(r->c, s->table, row->value));
     val item = item_map(row->value);
     for (uint32_t i = 0; i < s->schema.n_hash && !s->q->is_scan; i++)
-        if (!val_eq(val_find(item, s->schema.hash[i].name), s->condition.hash[i]))
+        if (!val_eq(val_find_near(item, s->schema.hash[i].name, &r->hash_at[i]),
+                    s->condition.hash[i]))
             return read_corrupt(r->c, s->table, "a row holds an item of another collection");
     return SHEAF_OK;
 }

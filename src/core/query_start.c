@@ -52,7 +52,8 @@ static sheaf_rc check_table_key(struct ctx *c, const struct query *s, val key)
     sheaf_error why;
     err_clear(&why);
     struct ctx inner = {c->arena, &why};
-    sheaf_rc rc = keys_check(&inner, s->table, key, KEYS_IN_BATCH_ITEM);
+    struct keys_pair pair;
+    sheaf_rc rc = keys_check(&inner, s->table, key, KEYS_IN_BATCH_ITEM, &pair);
     return rc == SHEAF_OK ? rc : err_set(c->err, rc, START ": %s", why.message);
 }
 

@@ -118,7 +118,9 @@ sheaf_rc write_bind(struct core *core, struct ctx *c, struct write_op *op, struc
     assert(t);
     if (op->table) table_unref(op->table); /* may be the same: each has its own reference */
     op->table = t;
-    return row_item_key(core, c, t, table_hash_of(t, item), table_range_of(t, item), &op->key);
+    op->hash = table_hash_of(t, item);
+    op->range = table_range_of(t, item);
+    return row_item_key(core, c, t, op->hash, op->range, &op->key);
 }
 
 void write_done(struct write_op *op)
@@ -155,9 +157,9 @@ static sheaf_rc check_stored(struct ctx *c, const struct write_op *op, span stor
     const struct table *t = op->table;
     assert(t && stored.p);
     TRY(item_check(stored, c->err));
-    val is = item_map(stored), want = item_map(op->w->item);
-    bool is_same = val_eq(table_hash_of(t, is), table_hash_of(t, want)) &&
-                   (!t->has_range || val_eq(table_range_of(t, is), table_range_of(t, want)));
+    val is = item_map(stored);
+    bool is_same = val_eq(table_hash_of(t, is), op->hash) &&
+                   (!t->has_range || val_eq(table_range_of(t, is), op->range));
     if (is_same) return SHEAF_OK;
     return err_set(c->err, SHEAF_CORRUPT, "table %.*s: a row holds the item of another key",
                    SPAN_ARG(t->name));
@@ -284,7 +286,7 @@ sheaf_rc write_throttle(struct core *core, struct ctx *c, const struct write_op 
         struct throttle_key key = index_key(op, arm->index);
         rc = throttle_write(core, t, arm->index, &key, arm->write_units, c->err);
     }
-    struct throttle_key key = {op->key.p, {table_hash_of(t, item_map(op->w->item))}, 1};
+    struct throttle_key key = {op->key.p, {op->hash}, 1};
     if (rc != SHEAF_OK)
         n--; /* the last one was refused */
     else
@@ -302,7 +304,7 @@ sheaf_rc write_metrics(struct ctx *c, const struct write_op *op, struct core_met
     vb_init(&b, c, LIMIT_PARTITION_KEY_BYTES + 1024);
     vb_map_begin(&b);
     vb_name(&b, t->hash.name);
-    vb_raw(&b, table_hash_of(t, item_map(op->w->item)));
+    vb_raw(&b, op->hash);
     vb_end(&b);
     TRY(vb_finish_item(&b, &out->key));
     out->table = arena_dup(c->arena, t->name);

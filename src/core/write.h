@@ -26,6 +26,7 @@ struct write_op {
     const struct expr_program *condition; /* NULL: none */
     const struct expr_update *update;     /* NULL: none */
     struct table *table;                  /* counted; NULL until bound */
+    val hash, range;                      /* of the item to write, once bound */
     sheaf_engine_key key;                 /* of the base row, once bound */
     /* Of one attempt: */
     struct change change;
