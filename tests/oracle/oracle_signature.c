@@ -71,8 +71,10 @@ static void verify(struct ctx *c, struct auth_ring *ring)
     struct sig_request r = request_at(2, headers);
     struct sig_gate gate = {.ring = ring, .window_s = (uint32_t)number(in.fields[1])};
     sheaf_rc rc = sig_verify(c, &gate, &r, number(in.fields[0]) * 1000000, &who);
-    if (rc == SHEAF_OK) printf("ok %.*s %.*s\n", SPAN_ARG(who.key_id), SPAN_ARG(who.region));
-    else printf("%s %s\n", c->err->exception, c->err->message);
+    if (rc == SHEAF_OK)
+        printf("ok %.*s %.*s\n", SPAN_ARG(who.key_id), SPAN_ARG(who.region));
+    else
+        printf("%s %s\n", c->err->exception, c->err->message);
 }
 
 static void sign(struct ctx *c)
@@ -101,9 +103,12 @@ int main(int argc, char **argv)
     while (read_line()) {
         arena_reset(&arena);
         err_clear(&err);
-        if (in.line[0] == 'V' && in.n >= 2) verify(&c, ring);
-        else if (in.line[0] == 'S' && in.n >= 5) sign(&c);
-        else give_up("neither V nor S");
+        if (in.line[0] == 'V' && in.n >= 2)
+            verify(&c, ring);
+        else if (in.line[0] == 'S' && in.n >= 5)
+            sign(&c);
+        else
+            give_up("neither V nor S");
         fflush(stdout);
     }
     arena_deinit(&arena);
