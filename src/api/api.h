@@ -102,7 +102,8 @@ struct sheaf_result {
 /* Begins a call: a new result whose arena holds the request as well. NULL when memory is out (then
  * *err says so, and there is nothing to finish). */
 sheaf_result *api_begin(sheaf_db *db, sheaf_error *err);
-/* Waits for durability (a position of 0 waits for nothing), then hands the result over or frees it.
+/* Waits for durability, of a refusal's reason too (a position of 0 waits for nothing), then hands
+ * the result over or frees it.
  * Returns rc, or the failure to get durable; SHEAF_NOMEM for an answer that lacks parts, unless the
  * call has committed. */
 sheaf_rc api_finish(sheaf_db *db, sheaf_result *r, sheaf_rc rc, sheaf_position position,
@@ -148,5 +149,12 @@ sheaf_rc api_no_handle(sheaf_error *err);
     sheaf_position position = 0;                                                                   \
     sheaf_rc rc;                                                                                   \
     TRY_OUT(api_take(q, sizeof *q, given, size, c->err))
+/* A call of core whose refusal ends the call; the outcome says what to wait for either way. */
+#define API_CORE(call, outcome)                                                                    \
+    do {                                                                                           \
+        rc = (call);                                                                               \
+        position = (outcome).position;                                                             \
+        if (rc != SHEAF_OK) goto out;                                                              \
+    } while (0)
 
 #endif

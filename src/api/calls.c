@@ -104,8 +104,7 @@ sheaf_rc sheaf_get_item_sized(sheaf_db *db, const struct sheaf_get_item *given, 
     TRY_OUT(core_check_table_name(c, g.get.table));
     TRY_OUT(api_encode_item(c, q->key, "key", &g.get.key));
     TRY_OUT(api_env(c, q->expression_attribute_names, NULL, &g.get.env));
-    TRY_OUT(core_get_item(db->core, c, &g, &o));
-    position = o.position;
+    API_CORE(core_get_item(db->core, c, &g, &o), o);
     r->item = api_item_view(&r->arena, o.item);
     if (o.item.p && !r->item) rc = api_short(r);
     if (rc == SHEAF_OK) rc = api_set_capacity(r, &o.capacity, 1);
@@ -142,8 +141,7 @@ sheaf_rc sheaf_query_sized(sheaf_db *db, const struct sheaf_query *given, size_t
     if (q->exclusive_start_key)
         TRY_OUT(api_encode_item(c, q->exclusive_start_key, "exclusiveStartKey", &k.start_key));
     TRY_OUT(api_env(c, q->expression_attribute_names, q->expression_attribute_values, &k.env));
-    TRY_OUT(core_query(db->core, c, &k, &page));
-    position = page.position;
+    API_CORE(core_query(db->core, c, &k, &page), page);
     rc = fill_page(r, &page);
 out:
     return api_finish(db, r, rc, position, result_out);
@@ -170,8 +168,7 @@ sheaf_rc sheaf_scan_sized(sheaf_db *db, const struct sheaf_scan *given, size_t s
     if (q->exclusive_start_key)
         TRY_OUT(api_encode_item(c, q->exclusive_start_key, "exclusiveStartKey", &k.start_key));
     TRY_OUT(api_env(c, q->expression_attribute_names, q->expression_attribute_values, &k.env));
-    TRY_OUT(core_query(db->core, c, &k, &page));
-    position = page.position;
+    API_CORE(core_query(db->core, c, &k, &page), page);
     rc = fill_page(r, &page);
 out:
     return api_finish(db, r, rc, position, result_out);
@@ -259,8 +256,7 @@ sheaf_rc sheaf_batch_get_item_sized(sheaf_db *db, const struct sheaf_batch_get_i
                                                                        : err_nomem(c->err));
     TRY_OUT(take_gets(c, q, gets, tables, keys));
     struct core_multi_get m = {gets, (uint32_t)n, false, capacity_of(q->return_consumed_capacity)};
-    TRY_OUT(core_multi_get(db->core, c, &m, &o));
-    position = o.position;
+    API_CORE(core_multi_get(db->core, c, &m, &o), o);
     TRY_OUT(fill_batch(r, gets, &o));
     for (uint32_t i = 0; i < o.n_unprocessed; i++) {
         r->unprocessed[i].table = tables[o.unprocessed[i]];
@@ -317,8 +313,7 @@ sheaf_rc sheaf_batch_write_item_sized(sheaf_db *db, const struct sheaf_batch_wri
     struct core_batch_write b = {writes, (uint32_t)q->n_writes,
                                  capacity_of(q->return_consumed_capacity),
                                  q->return_item_collection_metrics};
-    TRY_OUT(core_batch_write(db->core, c, &b, &o));
-    position = o.position;
+    API_CORE(core_batch_write(db->core, c, &b, &o), o);
     for (uint32_t i = 0; i < o.n_unprocessed; i++) r->unprocessed[i].table = o.unprocessed[i];
     r->n_unprocessed = o.n_unprocessed;
     api_done(r, rc);
@@ -436,10 +431,10 @@ sheaf_rc sheaf_transact_get_items_sized(sheaf_db *db, const struct sheaf_transac
     struct core_multi_get m = {gets, (uint32_t)q->n_gets, true,
                                capacity_of(q->return_consumed_capacity)};
     rc = core_multi_get(db->core, c, &m, &o);
+    position = o.position;
     if (rc == SHEAF_TRANSACTION_CANCELED)
         (void)fill_reasons(r, &(struct core_multi_outcome){.written = o.written, .n = o.n});
     TRY_OUT(rc);
-    position = o.position;
     TRY_OUT(api_set_items(r, o.items, o.n));
     rc = api_set_capacity(r, o.capacity, o.n_capacity);
 out:

@@ -57,7 +57,7 @@ sheaf_rc api_finish(sheaf_db *db, sheaf_result *r, sheaf_rc rc, sheaf_position p
                     sheaf_result **result_out)
 {
     rc = judge(r, rc);
-    if (carries_data(rc) && position && db->durability == SHEAF_SYNC) {
+    if (position && db->durability == SHEAF_SYNC) {
         sheaf_rc synced = eng_sync(core_engine(db->core), position, r->ctx.err);
         if (synced != SHEAF_OK) rc = synced;
     }

@@ -50,8 +50,7 @@ sheaf_rc sheaf_list_streams_sized(sheaf_db *db, const struct sheaf_list_streams 
     struct core_list_streams l = {.table = api_text(q->table), .limit = q->limit};
     struct core_streams_outcome o;
     TRY_OUT(take_arn(c, q->exclusive_start_stream_arn, &l.after_table, &l.after_label));
-    TRY_OUT(core_list_streams(db->core, c, &l, &o));
-    position = o.position;
+    API_CORE(core_list_streams(db->core, c, &l, &o), o);
     r->streams = ARENA_ARRAY(c->arena, struct sheaf_stream_description, o.n_streams + 1);
     TRY_OUT(r->streams ? SHEAF_OK : err_nomem(c->err));
     for (uint32_t i = 0; i < o.n_streams; i++) r->streams[i] = describe(r, db, &o.streams[i]);
@@ -70,8 +69,7 @@ sheaf_rc sheaf_describe_stream_sized(sheaf_db *db, const struct sheaf_describe_s
     struct core_stream_outcome o;
     TRY_OUT(need(c, q->stream_arn, "streamArn"));
     TRY_OUT(take_arn(c, q->stream_arn, &d.table, &d.label));
-    TRY_OUT(core_describe_stream(db->core, c, &d, &o));
-    position = o.position;
+    API_CORE(core_describe_stream(db->core, c, &d, &o), o);
     r->streams = ARENA_ARRAY(c->arena, struct sheaf_stream_description, 1);
     r->shards = ARENA_ARRAY(c->arena, struct sheaf_shard_description, o.n_shards + 1);
     TRY_OUT(r->streams && r->shards ? SHEAF_OK : err_nomem(c->err));
@@ -94,12 +92,12 @@ sheaf_rc sheaf_get_shard_iterator_sized(sheaf_db *db, const struct sheaf_get_sha
     struct core_get_iterator g = {.shard = api_text(q->shard_id),
                                   .type = (enum core_iterator)q->type,
                                   .sequence = api_text(q->sequence_number)};
-    span iterator;
+    struct core_iterator_outcome o;
     TRY_OUT(need(c, q->stream_arn, "streamArn"));
     TRY_OUT(need(c, q->shard_id, "shardId"));
     TRY_OUT(take_arn(c, q->stream_arn, &g.table, &g.label));
-    TRY_OUT(core_get_iterator(db->core, c, &g, &iterator));
-    r->iterator = api_cstr(r, iterator);
+    API_CORE(core_get_iterator(db->core, c, &g, &o), o);
+    r->iterator = api_cstr(r, o.iterator);
 out:
     return api_finish(db, r, rc, position, result_out);
 }
@@ -110,8 +108,7 @@ sheaf_rc sheaf_get_records_sized(sheaf_db *db, const struct sheaf_get_records *g
     API_BEGIN(sheaf_get_records);
     struct core_records o;
     TRY_OUT(need(c, q->shard_iterator, "shardIterator"));
-    TRY_OUT(core_get_records(db->core, c, api_text(q->shard_iterator), q->limit, &o));
-    position = o.position;
+    API_CORE(core_get_records(db->core, c, api_text(q->shard_iterator), q->limit, &o), o);
     r->records = ARENA_ARRAY(c->arena, struct sheaf_stream_record, o.n + 1);
     TRY_OUT(r->records ? SHEAF_OK : err_nomem(c->err));
     for (uint32_t i = 0; i < o.n; i++) {

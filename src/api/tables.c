@@ -162,8 +162,7 @@ sheaf_rc sheaf_create_table_sized(sheaf_db *db, const struct sheaf_create_table 
     TRY_OUT(enum_check(c, (int64_t)q->billing_mode, SHEAF_PROVISIONED, "billingMode",
                        "[PROVISIONED, PAY_PER_REQUEST]"));
     TRY_OUT(take_indexes(c, q, &t));
-    TRY_OUT(core_create_table(db->core, c, &t, &o));
-    position = o.position;
+    API_CORE(core_create_table(db->core, c, &t, &o), o);
     api_done(r, rc);
     (void)fill_table(r, db, &o.table);
 out:
@@ -178,8 +177,7 @@ static sheaf_rc by_name(sheaf_db *db, const struct sheaf_table_name *given, size
 {
     API_BEGIN(sheaf_table_name);
     struct core_table_outcome o;
-    TRY_OUT(call(db->core, c, api_text(q->table), &o));
-    position = o.position;
+    API_CORE(call(db->core, c, api_text(q->table), &o), o);
     if (call == core_delete_table) api_done(r, rc);
     rc = fill_table(r, db, &o.table);
 out:
@@ -204,8 +202,7 @@ sheaf_rc sheaf_list_tables_sized(sheaf_db *db, const struct sheaf_list_tables *g
     API_BEGIN(sheaf_list_tables);
     struct core_list_tables l = {api_text(q->exclusive_start_table_name), q->limit};
     struct core_names_outcome o;
-    TRY_OUT(core_list_tables(db->core, c, &l, &o));
-    position = o.position;
+    API_CORE(core_list_tables(db->core, c, &l, &o), o);
     r->names = ARENA_ARRAY(c->arena, const char *, o.n + 1);
     TRY_OUT(r->names ? SHEAF_OK : err_nomem(c->err));
     for (uint32_t i = 0; i < o.n; i++) r->names[i] = api_cstr(r, o.names[i]);
@@ -254,8 +251,7 @@ sheaf_rc sheaf_update_table_sized(sheaf_db *db, const struct sheaf_update_table 
     u.create_index = q->create_index ? &create : NULL;
     u.update_index = update;
     u.n_update_index = (uint32_t)q->n_update_indexes;
-    TRY_OUT(core_update_table(db->core, c, &u, &o));
-    position = o.position;
+    API_CORE(core_update_table(db->core, c, &u, &o), o);
     api_done(r, rc);
     (void)fill_table(r, db, &o.table);
 out:
@@ -320,8 +316,7 @@ sheaf_rc sheaf_describe_collection_sized(sheaf_db *db, const struct sheaf_collec
     span key;
     TRY_OUT(core_check_table_name(c, api_text(q->table)));
     TRY_OUT(api_encode_item(c, q->partition_key, "partitionKey", &key));
-    TRY_OUT(core_collection(db->core, c, api_text(q->table), api_text(q->index), key, &k));
-    position = k.position;
+    API_CORE(core_collection(db->core, c, api_text(q->table), api_text(q->index), key, &k), k);
     rc = fill_collections(r, &k, 1);
 out:
     return api_finish(db, r, rc, position, result_out);
@@ -336,9 +331,9 @@ static sheaf_rc report(sheaf_db *db, const struct sheaf_table_report *given, siz
     API_BEGIN(sheaf_table_report);
     struct core_collections all;
     TRY_OUT(core_check_table_name(c, api_text(q->table)));
-    TRY_OUT(
-        call(db->core, c, api_text(q->table), api_text(q->index), q->limit ? q->limit : 10, &all));
-    position = all.position;
+    API_CORE(
+        call(db->core, c, api_text(q->table), api_text(q->index), q->limit ? q->limit : 10, &all),
+        all);
     rc = fill_collections(r, all.all, all.n);
 out:
     return api_finish(db, r, rc, position, result_out);

@@ -61,7 +61,7 @@ static sheaf_rc check_once(struct ctx *c, const struct batch *b)
     return SHEAF_OK;
 }
 
-static sheaf_rc prepare(struct ctx *c, const struct core_batch_write *q, struct batch *b)
+static sheaf_rc compile(struct ctx *c, const struct core_batch_write *q, struct batch *b)
 {
     for (uint32_t i = 0; i < b->n; i++) {
         const struct core_write *w = &q->writes[i];
@@ -71,6 +71,11 @@ static sheaf_rc prepare(struct ctx *c, const struct core_batch_write *q, struct 
         if (w->action == CORE_PUT) a->op.keys_in = KEYS_IN_BATCH_ITEM;
         a->wants_metrics = q->wants_metrics;
     }
+    return SHEAF_OK;
+}
+
+static sheaf_rc prepare(struct ctx *c, const struct core_batch_write *q, struct batch *b)
+{
     for (uint32_t i = 0; i < b->n; i++) TRY(blame(c, i, bind(b->core, c, &b->all[i].op)));
     TRY(check_once(c, b));
     TRY(capacity_init(c, &b->capacity, q->capacity, b->n, true));
@@ -144,11 +149,13 @@ sheaf_rc core_batch_write(struct core *core, struct ctx *c, const struct core_ba
     out->written = ARENA_ARRAY(c->arena, struct core_written, q->n);
     if (!b.all || !b.unprocessed || !out->metrics || !out->written) return err_nomem(c->err);
     for (uint32_t i = 0; i < q->n; i++) out->written[i].message = "";
-    sheaf_rc rc = prepare(c, q, &b);
+    sheaf_rc rc = compile(c, q, &b);
+    bool has_looked = rc == SHEAF_OK;
+    if (rc == SHEAF_OK) rc = prepare(c, q, &b);
     if (rc == SHEAF_OK) rc = write_each(c, &b);
     for (uint32_t i = 0; i < b.n; i++) write_done(&b.all[i].op);
     if (rc != SHEAF_OK) {
-        *out = (struct core_multi_outcome){.n = 0};
+        *out = (struct core_multi_outcome){.position = has_looked ? eng_visible(core->engine) : 0};
         return rc;
     }
     capacity_finish(&b.capacity);

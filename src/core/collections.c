@@ -152,10 +152,9 @@ static sheaf_rc copy_guests(struct ctx *c, struct roster *r, uint64_t space, str
 
 /* The exact sizes of all of them, from one moment. */
 static sheaf_rc read_sizes(struct core *core, struct ctx *c, const struct subject *s,
-                           struct guests *g, sheaf_position *position_out)
+                           struct guests *g)
 {
     sheaf_txn *txn;
-    *position_out = eng_visible(core->engine);
     TRY(eng_begin(core->engine, SHEAF_TXN_SNAPSHOT, &txn, c->err));
     sheaf_rc rc = SHEAF_OK;
     for (uint32_t i = 0; i < g->n && rc == SHEAF_OK; i++)
@@ -230,7 +229,7 @@ static sheaf_rc rank_largest(struct core *core, struct ctx *c, const struct subj
     struct gauge *one = gauges_of(core, s->table, s->space);
     if (!one) return err_nomem(c->err);
     TRY(copy_guests(c, &one->sizes, s->space, &g));
-    TRY(read_sizes(core, c, s, &g, &out->position));
+    TRY(read_sizes(core, c, s, &g));
     settle(&one->sizes, &g);
     int64_t now_us = core_now_us(core);
     for (uint32_t i = 0; i < g.n; i++) {
@@ -255,7 +254,7 @@ static sheaf_rc rank_hottest(struct core *core, struct ctx *c, const struct subj
     if (!one) return err_nomem(c->err);
     heat_turn(&one->heat, now_us);
     TRY(copy_guests(c, &one->heat.roster, s->space, &g));
-    TRY(read_sizes(core, c, s, &g, &out->position));
+    TRY(read_sizes(core, c, s, &g));
     for (uint32_t i = 0; i < g.n; i++) {
         struct guest *k = &g.all[i];
         heat_rates(&one->heat, k->seat, now_us, k->rates);
@@ -278,6 +277,7 @@ static sheaf_rc report(struct core *core, struct ctx *c, span table, span index,
     rc = check_there(core, c, &s, rc);
     table_unref(s.table);
     if (rc == SHEAF_OK) *out = answer;
+    out->position = eng_visible(core->engine);
     return rc;
 }
 

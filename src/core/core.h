@@ -8,8 +8,10 @@
  * LIFETIMES  Everything in an outcome lives in the request's arena (ctx->arena) or is borrowed from
  * the request. Items are encoded items (value/val.h), whole with their header.
  * DURABILITY  Every outcome carries `position`; whoever answers a client waits until the engine is
- * durable up to it. Reads carry the position they may have seen, and so do refusals, which may be
- * read from the database as well: a table that is there already, a token that was used.
+ * durable up to it, whatever the return code. Reads carry the position they may have seen, and so
+ * do refusals by what is stored: a table that is (not) there, a key that does not fit it, a
+ * condition, a token that was used. A refusal of the request alone (or a scheduled one) carries 0:
+ * there is nothing to wait for.
  * THREADS  Every function is thread-safe; a request belongs to one thread.
  * ERRORS  SHEAF_CONDITIONAL_CHECK_FAILED and SHEAF_TRANSACTION_CANCELED come with data in the
  * outcome; every other error leaves the outcome empty. When an operation fails nothing is written.
@@ -452,9 +454,13 @@ struct core_get_iterator {
     enum core_iterator type;
     span sequence; /* AT and AFTER */
 };
-/* Iterators are opaque text. */
+struct core_iterator_outcome {
+    span iterator; /* opaque text */
+    sheaf_position position;
+};
 SHEAF_NODISCARD sheaf_rc core_get_iterator(struct core *core, struct ctx *c,
-                                           const struct core_get_iterator *q, span *iterator_out);
+                                           const struct core_get_iterator *q,
+                                           struct core_iterator_outcome *out);
 enum core_event { CORE_INSERT, CORE_MODIFY, CORE_REMOVE };
 struct core_record {
     enum core_event event;

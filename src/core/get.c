@@ -107,7 +107,6 @@ static sheaf_rc get(struct core *core, struct ctx *c, const struct core_get_item
     void *pin;
     uint32_t bytes;
     struct table *t;
-    TRY(read_compile(c, op, &q->get));
     uint64_t drops = cat_drops(core);
     TRY(cat_get(core, q->get.table, &t, c->err));
     TRY(read_bind(core, c, op, t));
@@ -126,6 +125,7 @@ sheaf_rc core_get_item(struct core *core, struct ctx *c, const struct core_get_i
     struct read_op op = {.table = NULL};
     *out = (struct core_item_outcome){.position = 0};
     TRY(faults_check(core, "GetItem", q->get.table, c->err));
+    TRY(read_compile(c, &op, &q->get));
     sheaf_rc rc = get(core, c, q, &op, out);
     read_done(&op);
     if (rc != SHEAF_OK) *out = (struct core_item_outcome){.position = eng_visible(core->engine)};

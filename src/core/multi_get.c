@@ -187,9 +187,7 @@ static sheaf_rc prepare(struct multi *m)
     m->out->n = n;
     if (m->q->is_transaction) TRY(make_reasons(m));
     TRY(capacity_init(m->c, &m->capacity, m->q->capacity, n, false));
-    TRY(compile(m));
-    TRY(bind(m));
-    return check_aliases(m);
+    return compile(m);
 }
 
 /* ---- reading ---- */
@@ -285,11 +283,11 @@ static sheaf_rc check_tables(struct multi *m)
 
 static sheaf_rc run(struct multi *m)
 {
-    TRY(prepare(m));
+    TRY(bind(m));
+    TRY(check_aliases(m));
     sheaf_rc rc = m->q->is_transaction ? run_transaction(m) : run_batch(m);
     TRY(check_tables(m));
     TRY(rc);
-    m->out->position = eng_visible(m->core->engine);
     capacity_finish(&m->capacity);
     m->out->capacity = m->capacity.tables;
     m->out->n_capacity = m->capacity.n;
@@ -318,14 +316,16 @@ sheaf_rc core_multi_get(struct core *core, struct ctx *c, const struct core_mult
     TRY(rc);
     TRY(check_count(c, q));
     TRY(check_duplicates(core, c, q));
-    rc = run(&m);
+    rc = prepare(&m);
+    bool has_looked = rc == SHEAF_OK;
+    if (rc == SHEAF_OK) rc = run(&m);
     for (uint32_t i = 0; m.ops && i < q->n; i++) read_done(&m.ops[i]);
     if (rc == SHEAF_TRANSACTION_CANCELED)
-        *out = (struct core_items_outcome){
-            .n = q->n, .written = out->written, .position = eng_visible(core->engine)};
+        *out = (struct core_items_outcome){.n = q->n, .written = out->written};
     else if (rc != SHEAF_OK)
-        *out = (struct core_items_outcome){.position = eng_visible(core->engine)};
+        *out = (struct core_items_outcome){.n = 0};
     else
         out->written = NULL;
+    if (has_looked) out->position = eng_visible(core->engine);
     return rc;
 }

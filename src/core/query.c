@@ -262,12 +262,11 @@ static sheaf_rc check_paths(struct ctx *c, struct query *s)
 
 /* ---- the whole ---- */
 
-sheaf_rc query_plan(struct core *core, struct ctx *c, const struct core_query *q, struct query *s)
+static sheaf_rc plan(struct ctx *c, struct query *s)
 {
-    *s = (struct query){.core = core, .q = q};
-    TRY(compile(c, s));
-    s->drops = cat_drops(core);
-    TRY(cat_get(core, q->table, &s->table, c->err));
+    assert(s->q && !s->table);
+    s->drops = cat_drops(s->core);
+    TRY(cat_get(s->core, s->q->table, &s->table, c->err));
     TRY(find_index(c, s));
     fill_schema(s);
     TRY(compile_condition(c, s));
@@ -285,10 +284,11 @@ void query_done(struct query *s)
 sheaf_rc core_query(struct core *core, struct ctx *c, const struct core_query *q,
                     struct core_page *out)
 {
-    struct query s;
+    struct query s = {.core = core, .q = q};
     *out = (struct core_page){.n = 0};
     TRY(faults_check(core, q->is_scan ? "Scan" : "Query", q->table, c->err));
-    sheaf_rc rc = query_plan(core, c, q, &s);
+    TRY(compile(c, &s));
+    sheaf_rc rc = plan(c, &s);
     if (rc == SHEAF_OK) rc = query_run(c, &s, out);
     query_done(&s);
     if (rc != SHEAF_OK) *out = (struct core_page){.position = eng_visible(core->engine)};

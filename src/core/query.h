@@ -2,7 +2,7 @@
  *
  * Layer rule: internal to core.
  *
- * request ─query_plan→ table, index, programs ─query_place→ range or walk ─query_run→ page
+ * request ─plan→ table, index, programs ─query_place→ range or walk ─query_run→ page
  *
  * A Query reads one range of one P, a Scan walks a space or a segment of it. Both evaluate rows
  * where the engine has them and copy only what goes into the page.
@@ -41,10 +41,6 @@ static inline uint64_t query_space(const struct query *s)
     return s->index ? s->index->space : s->table->space;
 }
 
-/* Everything that is wrong with the request alone or with the table it asks. On success and on
- * failure query_done gives the table back. */
-SHEAF_NODISCARD sheaf_rc query_plan(struct core *core, struct ctx *c, const struct core_query *q,
-                                    struct query *s);
 /* Checks the start key against the schema; before the filter is checked, after the key condition.
  */
 SHEAF_NODISCARD sheaf_rc query_check_start(struct ctx *c, struct query *s);

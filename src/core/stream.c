@@ -148,13 +148,10 @@ sheaf_rc core_list_streams(struct core *core, struct ctx *c, const struct core_l
     if (q->table.p) TRY(tables_check_name(c, q->table));
     answer.streams = ARENA_ARRAY(c->arena, struct core_stream_info, q->limit ? q->limit : LIST_MAX);
     if (!answer.streams) return err_nomem(c->err);
-    if (q->table.p)
-        TRY(list_one(core, c, q, &answer));
-    else
-        TRY(list_all(core, c, q, &answer));
-    answer.position = eng_visible(core->engine);
-    *out = answer;
-    return SHEAF_OK;
+    sheaf_rc rc = q->table.p ? list_one(core, c, q, &answer) : list_all(core, c, q, &answer);
+    if (rc == SHEAF_OK) *out = answer;
+    out->position = eng_visible(core->engine);
+    return rc;
 }
 
 /* ---- DescribeStream ---- */
@@ -231,17 +228,16 @@ sheaf_rc core_describe_stream(struct core *core, struct ctx *c,
                               const struct core_describe_stream *q, struct core_stream_outcome *out)
 {
     struct core_stream_outcome answer = {.n_shards = 0};
-    struct table *t;
+    struct table *t = NULL;
     const struct table_stream *s;
     *out = answer;
     TRY(faults_check(core, "DescribeStream", q->table, c->err));
     TRY(check_limit(c, q->limit, SHARDS_PAGE_MAX));
-    TRY(stream_find(core, c, q->table, q->label, &t, &s));
-    sheaf_rc rc = describe(c, t, s, &answer.stream);
+    sheaf_rc rc = stream_find(core, c, q->table, q->label, &t, &s);
+    if (rc == SHEAF_OK) rc = describe(c, t, s, &answer.stream);
     if (rc == SHEAF_OK) rc = describe_shards(core, c, q, s, &answer);
     table_unref(t);
-    if (rc != SHEAF_OK) return rc;
-    answer.position = eng_visible(core->engine);
-    *out = answer;
-    return SHEAF_OK;
+    if (rc == SHEAF_OK) *out = answer;
+    out->position = eng_visible(core->engine);
+    return rc;
 }

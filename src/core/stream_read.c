@@ -110,16 +110,19 @@ static sheaf_rc make_iterator(struct core *core, struct ctx *c, const struct cor
 }
 
 sheaf_rc core_get_iterator(struct core *core, struct ctx *c, const struct core_get_iterator *q,
-                           span *iterator_out)
+                           struct core_iterator_outcome *out)
 {
-    struct table *t;
+    struct table *t = NULL;
     const struct table_stream *s;
-    *iterator_out = SPAN_NONE;
+    span iterator = SPAN_NONE;
+    *out = (struct core_iterator_outcome){.position = 0};
     TRY(faults_check(core, "GetShardIterator", q->table, c->err));
     TRY(check_iterator(c, q));
-    TRY(stream_find(core, c, q->table, q->label, &t, &s));
-    sheaf_rc rc = make_iterator(core, c, q, t, s, iterator_out);
+    sheaf_rc rc = stream_find(core, c, q->table, q->label, &t, &s);
+    if (rc == SHEAF_OK) rc = make_iterator(core, c, q, t, s, &iterator);
     table_unref(t);
+    if (rc == SHEAF_OK) out->iterator = iterator;
+    out->position = eng_visible(core->engine);
     return rc;
 }
 
@@ -208,7 +211,6 @@ static sheaf_rc read_page(struct page *p, struct core_records *out)
     TRY(eng_begin(core->engine, SHEAF_TXN_SNAPSHOT, &p->log.txn, c->err));
     sheaf_rc rc = find_start(p);
     if (rc == SHEAF_OK) rc = read_rows(p, out);
-    out->position = eng_visible(core->engine);
     eng_rollback(p->log.txn);
     TRY(rc);
     if (p->stream->disabled_us && !p->is_full) return SHEAF_OK;
@@ -266,5 +268,6 @@ sheaf_rc core_get_records(struct core *core, struct ctx *c, span iterator, uint3
     }
     table_unref(t);
     if (rc == SHEAF_OK) *out = answer;
+    out->position = eng_visible(core->engine);
     return rc;
 }

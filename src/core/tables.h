@@ -85,7 +85,8 @@ void tags_sort(struct core_tag *tags, uint32_t n);
 
 /* "Requested resource not found: Table: … not found" */
 sheaf_rc tables_not_found(sheaf_error *err, span name);
-/* Looks a table up for DescribeTable and its like; a counted reference. */
+/* Looks a table up, by a name that has been checked, for DescribeTable and its like; a counted
+ * reference. */
 SHEAF_NODISCARD sheaf_rc tables_get(struct core *core, struct ctx *c, span name,
                                     struct table **table_out);
 /* The same inside the exclusive section. */

@@ -14,8 +14,6 @@ sheaf_rc tables_not_found(sheaf_error *err, span name)
 
 sheaf_rc tables_get(struct core *core, struct ctx *c, span name, struct table **table_out)
 {
-    *table_out = NULL;
-    TRY(tables_check_name(c, name));
     *table_out = cat_find(core, name);
     return *table_out ? SHEAF_OK : tables_not_found(c->err, name);
 }
@@ -160,6 +158,7 @@ sheaf_rc core_describe_table(struct core *core, struct ctx *c, span table,
     struct core_table_outcome answer = {.position = 0};
     *out = answer;
     TRY(faults_check(core, "DescribeTable", table, c->err));
+    TRY(tables_check_name(c, table));
     sheaf_rc rc = tables_get(core, c, table, &t);
     if (rc == SHEAF_OK) {
         rc = tables_describe(core, c, t, &answer.table);

@@ -87,17 +87,17 @@ sheaf_rc core_describe_ttl(struct core *core, struct ctx *c, span table, span *a
                            sheaf_position *position_out)
 {
     struct table *t;
-    sheaf_rc rc = SHEAF_OK;
     *attribute_out = SPAN_NONE;
     *position_out = 0;
     TRY(faults_check(core, "DescribeTimeToLive", table, c->err));
-    TRY(tables_get(core, c, table, &t));
-    if (t->ttl_attribute.p) {
+    TRY(tables_check_name(c, table));
+    sheaf_rc rc = tables_get(core, c, table, &t);
+    if (rc == SHEAF_OK && t->ttl_attribute.p) {
         assert(t->ttl_space);
         *attribute_out = arena_dup(c->arena, t->ttl_attribute);
         if (!attribute_out->p) rc = err_nomem(c->err);
     }
     table_unref(t);
-    if (rc == SHEAF_OK) *position_out = eng_visible(core->engine);
+    *position_out = eng_visible(core->engine);
     return rc;
 }

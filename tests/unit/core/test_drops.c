@@ -245,18 +245,19 @@ static void test_get_records__finds_no_stream_that_goes_meanwhile(void **state)
     (void)state;
     test_enable_stream(t.core, "Tab", CORE_STREAM_KEYS);
     struct table *tab = cat_find(t.core, SPAN_LIT("Tab"));
-    span label = arena_dup(&t.arena, tab->streams[0].label), iterator;
+    span label = arena_dup(&t.arena, tab->streams[0].label);
+    struct core_iterator_outcome at;
     table_unref(tab);
     struct core_stream_outcome stream;
     struct core_describe_stream d = {.table = SPAN_LIT("Tab"), .label = label};
     assert_ok(core_describe_stream(t.core, &t.ctx, &d, &stream));
     struct core_get_iterator q = {
         .table = d.table, .label = label, .shard = stream.shards[0].id, .type = CORE_TRIM_HORIZON};
-    assert_ok(core_get_iterator(t.core, &t.ctx, &q, &iterator));
+    assert_ok(core_get_iterator(t.core, &t.ctx, &q, &at));
     struct core_records records;
-    assert_ok(core_get_records(t.core, &t.ctx, iterator, 0, &records));
+    assert_ok(core_get_records(t.core, &t.ctx, at.iterator, 0, &records));
     before_reading = delete_it;
-    assert_rc(core_get_records(t.core, &t.ctx, iterator, 0, &records), SHEAF_RESOURCE_NOT_FOUND);
+    assert_rc(core_get_records(t.core, &t.ctx, at.iterator, 0, &records), SHEAF_RESOURCE_NOT_FOUND);
     assert_null(before_reading);
 }
 

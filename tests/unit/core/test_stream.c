@@ -83,13 +83,16 @@ static sheaf_rc iterate(const char *name, span label, uint32_t shard, enum core_
                         span sequence, span *out)
 {
     struct core_stream_outcome d = describe(name, label);
-    return core_get_iterator(t.core, &t.ctx,
-                             &(struct core_get_iterator){.table = span_cstr(name),
-                                                         .label = label,
-                                                         .shard = d.shards[shard].id,
-                                                         .type = type,
-                                                         .sequence = sequence},
-                             out);
+    struct core_iterator_outcome at;
+    sheaf_rc rc = core_get_iterator(t.core, &t.ctx,
+                                    &(struct core_get_iterator){.table = span_cstr(name),
+                                                                .label = label,
+                                                                .shard = d.shards[shard].id,
+                                                                .type = type,
+                                                                .sequence = sequence},
+                                    &at);
+    *out = at.iterator;
+    return rc;
 }
 
 /* One iterator for each shard. */
@@ -549,7 +552,8 @@ static void test_streams__bad_requests(void **state)
 {
     (void)state;
     create("keys", CORE_STREAM_KEYS);
-    span label = label_of("keys"), shard = describe("keys", label).shards[0].id, at;
+    span label = label_of("keys"), shard = describe("keys", label).shards[0].id;
+    struct core_iterator_outcome at;
     uint32_t unverified = 0;
     span sequence = SPAN_LIT("100000000000000000004294967296");
     const struct {
@@ -603,7 +607,7 @@ static void test_streams__bad_requests(void **state)
         if (!rows[i].source) unverified++;
         assert_rc(core_get_iterator(t.core, &t.ctx, &rows[i].q, &at), rows[i].rc);
         assert_string_equal(t.err.message, rows[i].message);
-        assert_null(at.p);
+        assert_null(at.iterator.p);
     }
     printf("%u wordings unverified (that they are refused: " ALTERNATOR ")\n", unverified);
 }
@@ -1083,7 +1087,7 @@ static void test_streams__allocation_failures(void **state)
             struct core_stream_outcome stream;
             struct core_records page;
             struct core_background did;
-            span text;
+            struct core_iterator_outcome text;
             sheaf_rc rc = SHEAF_OK;
             mem_fail_at(nth, false);
             uint64_t before = mem_count();

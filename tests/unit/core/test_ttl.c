@@ -278,7 +278,7 @@ static struct core_records read_shard(uint32_t shard)
     struct core_streams_outcome streams;
     struct core_stream_outcome stream;
     struct core_records page;
-    span at;
+    struct core_iterator_outcome at;
     assert_ok(core_list_streams(t.core, &t.ctx,
                                 &(struct core_list_streams){.table = SPAN_LIT("Items")}, &streams));
     struct core_describe_stream q = {.table = SPAN_LIT("Items"), .label = streams.streams[0].label};
@@ -289,7 +289,7 @@ static struct core_records read_shard(uint32_t shard)
                                                             .shard = stream.shards[shard].id,
                                                             .type = CORE_TRIM_HORIZON},
                                 &at));
-    assert_ok(core_get_records(t.core, &t.ctx, at, 0, &page));
+    assert_ok(core_get_records(t.core, &t.ctx, at.iterator, 0, &page));
     return page;
 }
 
