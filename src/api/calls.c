@@ -256,7 +256,10 @@ sheaf_rc sheaf_batch_get_item_sized(sheaf_db *db, const struct sheaf_batch_get_i
                                                                        : err_nomem(c->err));
     TRY_OUT(take_gets(c, q, gets, tables, keys));
     struct core_multi_get m = {gets, (uint32_t)n, false, capacity_of(q->return_consumed_capacity)};
-    API_CORE(core_multi_get(db->core, c, &m, &o), o);
+    rc = core_multi_get(db->core, c, &m, &o);
+    position = o.position;
+    if (rc != SHEAF_OK && c->err->action >= 0) c->err->action = (int32_t)tables[c->err->action];
+    TRY_OUT(rc);
     TRY_OUT(fill_batch(r, gets, &o));
     for (uint32_t i = 0; i < o.n_unprocessed; i++) {
         r->unprocessed[i].table = tables[o.unprocessed[i]];

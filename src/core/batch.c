@@ -42,21 +42,15 @@ static sheaf_rc bind(struct core *core, struct ctx *c, struct write_op *op)
     return rc;
 }
 
-/* Says which write is at fault; rc goes through. */
-static sheaf_rc blame(struct ctx *c, uint32_t i, sheaf_rc rc)
-{
-    if (rc != SHEAF_OK && c->err) c->err->action = (int32_t)i;
-    return rc;
-}
-
 static sheaf_rc check_once(struct ctx *c, const struct batch *b)
 {
     for (uint32_t i = 0; i < b->n; i++)
         for (uint32_t k = 0; k < i; k++) {
             const sheaf_engine_key *x = &b->all[i].op.key, *y = &b->all[k].op.key;
             if (memcmp(&x->p, &y->p, sizeof x->p) == 0 && span_eq(x->s, y->s))
-                return blame(
-                    c, i, err_validation(c->err, "Provided list of item keys contains duplicates"));
+                return core_blame(
+                    c->err, i,
+                    err_validation(c->err, "Provided list of item keys contains duplicates"));
         }
     return SHEAF_OK;
 }
@@ -67,7 +61,7 @@ static sheaf_rc compile(struct ctx *c, const struct core_batch_write *q, struct 
         const struct core_write *w = &q->writes[i];
         struct write_alone *a = &b->all[i];
         assert(w->action == CORE_PUT || w->action == CORE_DELETE);
-        TRY(blame(c, i, write_compile(c, &a->op, w)));
+        TRY(core_blame(c->err, i, write_compile(c, &a->op, w)));
         if (w->action == CORE_PUT) a->op.keys_in = KEYS_IN_BATCH_ITEM;
         a->wants_metrics = q->wants_metrics;
     }
@@ -76,7 +70,7 @@ static sheaf_rc compile(struct ctx *c, const struct core_batch_write *q, struct 
 
 static sheaf_rc prepare(struct ctx *c, const struct core_batch_write *q, struct batch *b)
 {
-    for (uint32_t i = 0; i < b->n; i++) TRY(blame(c, i, bind(b->core, c, &b->all[i].op)));
+    for (uint32_t i = 0; i < b->n; i++) TRY(core_blame(c->err, i, bind(b->core, c, &b->all[i].op)));
     TRY(check_once(c, b));
     TRY(capacity_init(c, &b->capacity, q->capacity, b->n, true));
     for (uint32_t i = 0; i < b->n; i++) TRY(capacity_reserve(c, &b->capacity, b->all[i].op.table));

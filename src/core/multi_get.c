@@ -74,7 +74,7 @@ static sheaf_rc check_duplicates(struct core *core, struct ctx *c, const struct 
         uint32_t at = digests[i][0];
         for (; slots[at]; at = (at + 1) % SLOTS)
             if (memcmp(digests[slots[at] - 1], digests[i], KEY_HASH_BYTES) == 0)
-                return duplicates(c, q);
+                return core_blame(c->err, i, duplicates(c, q));
         slots[at] = (uint8_t)(i + 1);
     }
     return SHEAF_OK;
@@ -93,7 +93,7 @@ static sheaf_rc compile(struct multi *m)
         if (i > 0 && is_like(&q->gets[i], &q->gets[i - 1]))
             m->ops[i] = (struct read_op){.q = &q->gets[i], .projection = m->ops[i - 1].projection};
         else
-            TRY(read_compile(m->c, &m->ops[i], &q->gets[i]));
+            TRY(core_blame(m->c->err, i, read_compile(m->c, &m->ops[i], &q->gets[i])));
     }
     return SHEAF_OK;
 }
@@ -143,8 +143,8 @@ static sheaf_rc bind(struct multi *m)
         if (i > 0 && span_eq(q->gets[i].table, q->gets[i - 1].table))
             t = ref(m->ops[i - 1].table);
         else
-            TRY(cat_get(m->core, q->gets[i].table, &t, m->c->err));
-        TRY(bind_one(m, i, t));
+            TRY(core_blame(m->c->err, i, cat_get(m->core, q->gets[i].table, &t, m->c->err)));
+        TRY(core_blame(m->c->err, i, bind_one(m, i, t)));
         TRY(capacity_reserve(m->c, &m->capacity, t));
     }
     return SHEAF_OK;
@@ -162,7 +162,7 @@ static sheaf_rc check_aliases(struct multi *m)
             const sheaf_engine_key *x = &m->ops[i].key, *y = &m->ops[k].key;
             if (sheaf_place_space(&x->p) == 0) continue; /* no key: cancelled for that */
             if (memcmp(&x->p, &y->p, sizeof x->p) == 0 && span_eq(x->s, y->s))
-                return duplicates(m->c, q);
+                return core_blame(m->c->err, i, duplicates(m->c, q));
         }
     return SHEAF_OK;
 }

@@ -54,6 +54,12 @@ struct core {
     char *region_text;
 };
 
+/* Says which member of a batch or transaction is at fault; rc goes through. */
+static inline sheaf_rc core_blame(sheaf_error *err, uint32_t member, sheaf_rc rc)
+{
+    if (rc != SHEAF_OK && rc != SHEAF_NOMEM && err) err->action = (int32_t)member;
+    return rc;
+}
 /* A counted seed for the jitter of one run loop. */
 uint64_t core_seed(struct core *core);
 int64_t core_now_us(struct core *core);

@@ -82,9 +82,9 @@ static sheaf_rc compile_all(struct ctx *c, struct transact *s)
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         const struct core_write *w = &s->q->writes[i];
-        TRY(check_members(c, w, i));
-        if (w->fault) return err_validation(c->err, "%s", w->fault);
-        TRY(write_compile(c, &s->actions[i].op, w));
+        TRY(core_blame(c->err, i, check_members(c, w, i)));
+        if (w->fault) return core_blame(c->err, i, err_validation(c->err, "%s", w->fault));
+        TRY(core_blame(c->err, i, write_compile(c, &s->actions[i].op, w)));
         bytes += item_size(w->item);
     }
     if (bytes <= ITEMS_BYTES_MAX) return SHEAF_OK;
@@ -99,7 +99,8 @@ static sheaf_rc find_tables(struct transact *s, sheaf_txn *txn, struct table **t
     sheaf_rc rc = SHEAF_OK;
     cat_enter(s->core);
     for (uint32_t i = 0; i < s->n && rc == SHEAF_OK; i++) {
-        rc = cat_get_entered(s->core, s->q->writes[i].table, &tables[i], &s->err);
+        rc = core_blame(&s->err, i,
+                        cat_get_entered(s->core, s->q->writes[i].table, &tables[i], &s->err));
         bool is_first = true;
         for (uint32_t k = 0; k < i && is_first; k++) is_first = tables[k] != tables[i];
         if (rc == SHEAF_OK && is_first) rc = eng_guard(txn, &tables[i]->catalog_key, &s->err);
@@ -139,8 +140,9 @@ static sheaf_rc check_once(struct transact *s)
     for (uint32_t i = 0; i < s->n; i++)
         for (uint32_t k = 0; k < i; k++)
             if (is_one_item(&s->actions[i], &s->actions[k]))
-                return err_validation(
-                    &s->err, "Transaction request cannot include multiple operations on one item");
+                return core_blame(&s->err, i,
+                                  err_validation(&s->err, "Transaction request cannot include "
+                                                          "multiple operations on one item"));
     return SHEAF_OK;
 }
 
@@ -149,7 +151,7 @@ static sheaf_rc bind_tables(struct transact *s, struct table **tables)
 {
     sheaf_rc rc = SHEAF_OK;
     for (uint32_t i = 0; i < s->n && rc == SHEAF_OK; i++)
-        rc = write_check_values(&s->c, &s->actions[i].op, tables[i]);
+        rc = core_blame(&s->err, i, write_check_values(&s->c, &s->actions[i].op, tables[i]));
     for (uint32_t i = 0; i < s->n; i++) {
         if (rc == SHEAF_OK)
             rc = bind_action(s, &s->actions[i], tables[i]);

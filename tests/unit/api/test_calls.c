@@ -154,6 +154,83 @@ static void test_transactions__name_the_member_at_fault(void **state)
     assert_false(has_item(s));
 }
 
+/* What core finds in the request, in the third of three members; two good ones come first. */
+static void test_transactions__name_the_member_that_core_refuses(void **state)
+{
+    struct scene *s = *state;
+    const sheaf_item *other = SHEAF_ITEM({"p", sheaf_s("c")}, {"s", sheaf_s("b")});
+    const sheaf_item *third = SHEAF_ITEM({"p", sheaf_s("d")}, {"s", sheaf_s("b")});
+    const sheaf_item *empty = SHEAF_ITEM({"p", sheaf_s("")}, {"s", sheaf_s("b")});
+    const struct {
+        sheaf_rc rc;
+        struct sheaf_transact_write a;
+    } rows[] = {
+        {SHEAF_RESOURCE_NOT_FOUND, {.table = "ghost", .put = third}},
+        {SHEAF_VALIDATION, {.table = "tab", .put = third, .condition_expression = "("}},
+        {SHEAF_VALIDATION, {.table = "tab", .key = third, .update_expression = "SET"}},
+        {SHEAF_VALIDATION, {.table = "tab", .is_check = true, .key = third}},
+        {SHEAF_VALIDATION, {.table = "tab", .put = empty}},
+        {SHEAF_VALIDATION, {.table = "tab", .put = KEY}}, /* as the first */
+        {SHEAF_TRANSACTION_CANCELED,
+         {.table = "tab", .put = SHEAF_ITEM({"p", sheaf_int(1)}, {"s", sheaf_s("b")})}},
+        {SHEAF_TRANSACTION_CANCELED,
+         {.table = "tab", .key = third, .update_expression = "SET p = p"}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct sheaf_transact_write a[3] = {
+            {.table = "tab", .put = KEY}, {.table = "tab", .put = other}, rows[i].a};
+        struct sheaf_transact_write_items q = {.actions = a, .n_actions = 3, .error = &s->err};
+        assert_rc(sheaf_transact_write_items(s->db, &q, NULL), rows[i].rc);
+        if (s->err.action != 2) fail_msg("write %zu: %d", i, (int)s->err.action);
+    }
+    const struct {
+        sheaf_rc rc;
+        struct sheaf_transact_get g;
+    } gets[] = {
+        {SHEAF_RESOURCE_NOT_FOUND, {.table = "ghost", .key = third}},
+        {SHEAF_VALIDATION, {.table = "tab", .key = third, .projection_expression = "("}},
+        {SHEAF_VALIDATION, {.table = "tab", .key = empty}},
+        {SHEAF_VALIDATION, {.table = "tab", .key = KEY}},
+        {SHEAF_VALIDATION, {.table = "arn:aws:dynamodb:r:1:table/tab", .key = KEY}},
+        {SHEAF_TRANSACTION_CANCELED, {.table = "tab", .key = SHEAF_ITEM({"p", sheaf_s("a")})}},
+    };
+    for (size_t i = 0; i < COUNT(gets); i++) {
+        struct sheaf_transact_get g[3] = {
+            {.table = "tab", .key = KEY}, {.table = "tab", .key = other}, gets[i].g};
+        struct sheaf_transact_get_items q = {.gets = g, .n_gets = 3, .error = &s->err};
+        assert_rc(sheaf_transact_get_items(s->db, &q, NULL), gets[i].rc);
+        if (s->err.action != 2) fail_msg("get %zu: %d", i, (int)s->err.action);
+    }
+    assert_false(has_item(s));
+}
+
+/* Of a BatchGetItem it is the table, whichever key of it is wrong. */
+static void test_batch_get__names_the_table_that_core_refuses(void **state)
+{
+    struct scene *s = *state;
+    const sheaf_item *first[] = {SHEAF_ITEM({"p", sheaf_s("x")}, {"s", sheaf_s("1")}),
+                                 SHEAF_ITEM({"p", sheaf_s("x")}, {"s", sheaf_s("2")})};
+    const sheaf_item *good[] = {KEY}, *twice[] = {KEY, KEY};
+    const sheaf_item *odd[] = {KEY, SHEAF_ITEM({"p", sheaf_int(1)}, {"s", sheaf_s("b")})};
+    const struct {
+        sheaf_rc rc;
+        struct sheaf_batch_get g;
+    } rows[] = {
+        {SHEAF_RESOURCE_NOT_FOUND, {.table = "ghost", .keys = good, .n_keys = 1}},
+        {SHEAF_VALIDATION,
+         {.table = "tab", .keys = good, .n_keys = 1, .projection_expression = "("}},
+        {SHEAF_VALIDATION, {.table = "tab", .keys = odd, .n_keys = 2}},
+        {SHEAF_VALIDATION, {.table = "tab", .keys = twice, .n_keys = 2}},
+        {SHEAF_VALIDATION, {.table = "arn:aws:dynamodb:r:1:table/tab", .keys = first, .n_keys = 1}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct sheaf_batch_get g[2] = {{.table = "tab", .keys = first, .n_keys = 2}, rows[i].g};
+        struct sheaf_batch_get_item q = {.tables = g, .n_tables = 2, .error = &s->err};
+        assert_rc(sheaf_batch_get_item(s->db, &q, NULL), rows[i].rc);
+        if (s->err.action != 1) fail_msg("row %zu: %d", i, (int)s->err.action);
+    }
+}
+
 /* ---- memory runs out behind the commit ---- */
 
 /* A write in which the nth allocation fails: done exactly when it says so. Whether it was hit. */
@@ -215,6 +292,8 @@ int main(void)
         SCENE(test_open__refuses_enums_out_of_range),
         SCENE(test_batches__name_the_member_at_fault),
         SCENE(test_transactions__name_the_member_at_fault),
+        SCENE(test_transactions__name_the_member_that_core_refuses),
+        SCENE(test_batch_get__names_the_table_that_core_refuses),
         SCENE(test_put__that_was_made_says_so_without_memory_for_its_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
