@@ -22,6 +22,7 @@ enum { ACTIONS_MAX = 100, ATTEMPTS = 32 };
 
 struct action {
     struct write_op op;
+    bool was_charged;
     bool has_key;   /* its key fits the schema */
     sheaf_rc fault; /* else this */
     const char *fault_message;
@@ -40,7 +41,6 @@ struct transact {
     sheaf_engine_key *keys; /* of the batched get: the client's token and the items */
     span *values;
     uint32_t calls; /* of the body */
-    bool was_charged;
     /* Of one attempt: */
     struct core_multi_outcome out;
     bool is_cancelled;
@@ -313,14 +313,15 @@ static sheaf_rc judge_all(struct transact *s, sheaf_txn *txn)
     return SHEAF_OK;
 }
 
-/* Once, however often the body runs. */
+/* Each action once, however often the body runs. One that was throttled has taken nothing and is
+ * asked again: the commit that was to confirm it may have been in conflict. */
 static sheaf_rc charge_all(struct transact *s)
 {
-    if (s->was_charged) return SHEAF_OK;
-    s->was_charged = true;
     for (uint32_t i = 0; i < s->n; i++) {
-        if (!s->actions[i].has_key) continue;
-        sheaf_rc rc = write_throttle(s->core, &s->c, &s->actions[i].op, true);
+        struct action *a = &s->actions[i];
+        if (!a->has_key || a->was_charged) continue;
+        sheaf_rc rc = write_throttle(s->core, &s->c, &a->op, true);
+        a->was_charged = rc == SHEAF_OK;
         if (rc == SHEAF_THROUGHPUT_EXCEEDED || rc == SHEAF_THROTTLED)
             give_reason(s, i, rc, dup_message(&s->c));
         else

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "core/gauges.h"
+#include "engine/fault/fault.h"
 
 #include <pthread.h>
 
@@ -228,6 +229,39 @@ static void test_throttle__takes_nothing_from_an_index_when_the_table_refuses(vo
     assert_string_equal(t.err.message, TABLE_EXCEEDED);
     assert_ok(write_key(tab, x, text_val("'g'"), 1, &t.err));
     assert_rc(write_key(tab, x, text_val("'g'"), 1, &t.err), SHEAF_THROUGHPUT_EXCEEDED);
+}
+
+/* That a transaction is throttled is confirmed by a commit. When that is in conflict, the attempt
+ * that follows is throttled like the first, and what was taken is not taken again. */
+static void test_throttle__holds_for_a_transaction_that_is_replayed(void **state)
+{
+    (void)state;
+    sheaf_engine *mem, *engine;
+    const struct fault_rule once = {.call = FAULT_COMMIT, .action = FAULT_CONFLICT, .nth = 1};
+    core_test_deinit(&t);
+    assert_ok(sheaf_engine_open_mem(NULL, &mem, NULL));
+    assert_ok(fault_open(mem, NULL, &engine, NULL));
+    core_test_init_on(&t, engine,
+                      &(struct core_options){.clock = &hands.base, .throttle = true, .seed = 1});
+    test_table(t.core, "T", "PK:S", "SK:N", NULL);
+    assert_ok(do_write("'b'", 1000)); /* all it has */
+    struct core_write writes[2];
+    for (int i = 0; i < 2; i++)
+        writes[i] =
+            (struct core_write){.action = CORE_PUT,
+                                .table = SPAN_LIT("T"),
+                                .item = test_item(&t, i ? "{PK: 'b', SK: 1}" : "{PK: 'a', SK: 1}"),
+                                .env = test_env(&t.arena, NULL, NULL)};
+    struct core_transact_write q = {.writes = writes, .n = 2};
+    struct core_multi_outcome out;
+    assert_ok(fault_set(engine, &(struct fault_options){.rules = &once, .n_rules = 1}, NULL));
+    assert_rc(core_transact_write(t.core, &t.ctx, &q, &out), SHEAF_TRANSACTION_CANCELED);
+    assert_int_equal(fault_fired(engine, 0), 1);
+    assert_int_equal(out.written[0].rc, SHEAF_OK);
+    assert_int_equal(out.written[1].rc, SHEAF_THROUGHPUT_EXCEEDED);
+    assert_string_equal(test_get(&t, "T", "{PK: 'b', SK: 1}"), "-");
+    assert_ok(do_write("'a'", 998)); /* two were taken, once */
+    assert_rc(do_write("'a'", 1), SHEAF_THROUGHPUT_EXCEEDED);
 }
 
 /* Two keys that begin alike are two keys. */
@@ -682,6 +716,7 @@ int main(void)
         THROTTLE(test_throttle__judges_global_indexes_apart_and_local_ones_with_the_table),
         THROTTLE(test_throttle__makes_operations_fail_and_writes_nothing),
         THROTTLE(test_throttle__takes_nothing_from_an_index_when_the_table_refuses),
+        THROTTLE(test_throttle__holds_for_a_transaction_that_is_replayed),
         THROTTLE(test_throttle__tells_keys_of_many_attributes_apart),
         THROTTLE(test_throttle__forgets_keys_in_bounded_memory),
         THROTTLE(test_throttle__runs_out_of_memory_with_an_error),
