@@ -41,7 +41,8 @@ static int slot_index(int64_t slot)
     return (int)(((slot % HEAT_SLOTS) + HEAT_SLOTS) % HEAT_SLOTS);
 }
 
-/* Empties the slots that the clock has entered since. A clock that went back empties all. */
+/* Empties the slots that the clock has entered since. A clock that went back by more than the window
+ * empties all. */
 static void advance(struct heat *h, int64_t to)
 {
     int64_t from = atomic_load_explicit(&h->slot, memory_order_relaxed);
@@ -60,8 +61,9 @@ void heat_turn(struct heat *h, int64_t now_us)
 {
     int64_t to = now_us / HEAT_SLOT_US;
     int64_t from = atomic_load_explicit(&h->slot, memory_order_relaxed);
-    /* The coarse clock is a little behind the one that others look at. */
-    if (from == to || from == to + 1) return;
+    /* Behind by less than the window is who looked at the clock and then had to wait, or at the
+     * coarse one: no reason to forget what others noted meanwhile. */
+    if (to <= from && from - to < HEAT_SLOTS) return;
     if (pthread_mutex_trylock(&h->roster.lock) != 0) return;
     if (atomic_load_explicit(&h->slot, memory_order_relaxed) != to) advance(h, to);
     pthread_mutex_unlock(&h->roster.lock);
