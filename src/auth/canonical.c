@@ -36,11 +36,12 @@ static void put_collapsed(struct buf *b, span s)
     uint8_t *to = buf_room(b, s.n);
     if (!to) return;
     size_t n = 0;
-    for (size_t i = 0; i < s.n; i++) {
-        if (!is_space(p[i]))
-            to[n++] = p[i];
-        else if (!is_space(p[i - 1]))
-            to[n++] = ' ';
+    bool was_space = false;
+    for (size_t i = 0; i < s.n; i++) { /* without branches: it sees every byte of the head */
+        bool is_blank = is_space(p[i]);
+        to[n] = is_blank ? ' ' : p[i];
+        n += !(is_blank & was_space);
+        was_space = is_blank;
     }
     b->n += n;
 }

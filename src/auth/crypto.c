@@ -6,8 +6,9 @@
  *   signature   = HMAC(key(signing), string to sign)
  *
  * Know before editing: a signing key is good for a day and a region, so each secret keeps the last
- * SIG_SLOTS of them as HMAC contexts with the key already absorbed. A context in a slot is never
- * fed: it is duplicated under the read lock, and freed only under the write lock. */
+ * SIG_SLOTS of them, as HMAC contexts that have absorbed the key. A thread takes a context out,
+ * uses it alone and brings it back; when all of a slot are out it derives one more. (Duplicating
+ * a kept context costs as much as the HMAC itself.) */
 #include "auth/crypto.h"
 
 #include "base/mem.h"
@@ -63,26 +64,28 @@ static EVP_MAC_CTX *keyed(const uint8_t *key, size_t n)
     return NULL;
 }
 
-/* Feeds and finishes the context, and frees it. NULL is an error like any other. */
-static bool finish(EVP_MAC_CTX *mac, span text, uint8_t out[SIG_HASH])
+/* The HMAC of one text; the context can be used again. NULL is an error like any other. */
+static bool mac_of(EVP_MAC_CTX *mac, span text, uint8_t out[SIG_HASH])
 {
     size_t n = 0;
-    bool is_done = mac && EVP_MAC_update(mac, text.p, text.n) &&
-                   EVP_MAC_final(mac, out, &n, SIG_HASH) && n == SIG_HASH;
-    EVP_MAC_CTX_free(mac);
-    return is_done;
+    return mac && EVP_MAC_init(mac, NULL, 0, NULL) && EVP_MAC_update(mac, text.p, text.n) &&
+           EVP_MAC_final(mac, out, &n, SIG_HASH) && n == SIG_HASH;
 }
 
 /* ---- secrets ---- */
 
+/* Contexts of one key that are not in use; as many threads can be at it without a derivation. */
+enum { SPARES = 16 };
+
 struct slot {
     uint8_t day[SIG_DAY], region[SIG_REGION_MAX];
     size_t region_n;
-    EVP_MAC_CTX *mac; /* keyed, never fed; NULL: an empty slot */
+    unsigned n;
+    EVP_MAC_CTX *spares[SPARES];
 };
 
 struct sig_secret {
-    pthread_rwlock_t lock; /* over slots and next */
+    pthread_mutex_t lock; /* over slots and next; held for no more than a search */
     struct slot slots[SIG_SLOTS];
     unsigned next; /* the slot to be given up next */
     size_t n;
@@ -94,7 +97,7 @@ struct sig_secret *sig_secret_new(span text)
     assert(text.n <= SIG_SECRET_MAX);
     struct sig_secret *s = mem_zalloc(sizeof *s);
     if (!s) return NULL;
-    if (pthread_rwlock_init(&s->lock, NULL) != 0) {
+    if (pthread_mutex_init(&s->lock, NULL) != 0) {
         mem_free(s);
         return NULL;
     }
@@ -104,78 +107,86 @@ struct sig_secret *sig_secret_new(span text)
     return s;
 }
 
+static void empty(struct slot *slot)
+{
+    while (slot->n) EVP_MAC_CTX_free(slot->spares[--slot->n]); /* wipes its key */
+}
+
 void sig_secret_free(struct sig_secret *s)
 {
     if (!s) return;
-    for (int i = 0; i < SIG_SLOTS; i++) EVP_MAC_CTX_free(s->slots[i].mac); /* wipes its key */
-    pthread_rwlock_destroy(&s->lock);
+    for (int i = 0; i < SIG_SLOTS; i++) empty(&s->slots[i]);
+    pthread_mutex_destroy(&s->lock);
     explicit_bzero(s, sizeof *s);
     mem_free(s);
 }
 
-/* The context of a new signing key, of the caller's. */
+/* The context of the signing key, of the caller's. */
 static EVP_MAC_CTX *derive(const struct sig_secret *s, span day, span region)
 {
     const span steps[] = {day, region, SPAN_LIT("dynamodb"), SPAN_LIT("aws4_request")};
     uint8_t key[SIG_HASH];
     EVP_MAC_CTX *mac = keyed(s->text, s->n);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        bool is_done = finish(mac, steps[i], key);
+        bool is_done = mac_of(mac, steps[i], key);
+        EVP_MAC_CTX_free(mac);
         mac = is_done ? keyed(key, sizeof key) : NULL;
     }
     OPENSSL_cleanse(key, sizeof key);
     return mac;
 }
 
-static const struct slot *find(const struct sig_secret *s, span day, span region)
+static struct slot *find(struct sig_secret *s, span day, span region)
 {
     for (int i = 0; i < SIG_SLOTS; i++) {
-        const struct slot *at = &s->slots[i];
-        if (at->mac && memcmp(at->day, day.p, SIG_DAY) == 0 &&
-            span_eq(SPAN(at->region, at->region_n), region))
+        struct slot *at = &s->slots[i];
+        if (memcmp(at->day, day.p, SIG_DAY) == 0 && span_eq(SPAN(at->region, at->region_n), region))
             return at;
     }
     return NULL;
 }
 
-/* Keeps mac unless another thread was faster, and gives up the oldest for it. */
-static void keep(struct sig_secret *s, span day, span region, EVP_MAC_CTX *mac)
+/* A context to use alone, with put_back after it; NULL when OpenSSL refuses. */
+static EVP_MAC_CTX *take(struct sig_secret *s, span day, span region)
 {
-    EVP_MAC_CTX *old = mac;
-    pthread_rwlock_wrlock(&s->lock);
-    if (!find(s, day, region)) {
-        struct slot *at = &s->slots[s->next++ % SIG_SLOTS];
-        old = at->mac;
-        memcpy(at->day, day.p, SIG_DAY);
-        if (region.n) memcpy(at->region, region.p, region.n);
-        at->region_n = region.n;
-        at->mac = mac;
-    }
-    pthread_rwlock_unlock(&s->lock);
-    EVP_MAC_CTX_free(old);
+    pthread_mutex_lock(&s->lock);
+    struct slot *at = find(s, day, region);
+    EVP_MAC_CTX *mac = at && at->n ? at->spares[--at->n] : NULL;
+    pthread_mutex_unlock(&s->lock);
+    return mac ? mac : derive(s, day, region);
 }
 
-/* A context of the caller's, ready to be fed. */
-static EVP_MAC_CTX *signing(struct sig_secret *s, span day, span region)
+/* Gives up the oldest slot when there is none for this day and region. */
+static void put_back(struct sig_secret *s, span day, span region, EVP_MAC_CTX *mac)
 {
-    pthread_rwlock_rdlock(&s->lock);
-    const struct slot *at = find(s, day, region);
-    EVP_MAC_CTX *mac = at ? EVP_MAC_CTX_dup(at->mac) : NULL;
-    pthread_rwlock_unlock(&s->lock);
-    if (at) return mac;
-
-    EVP_MAC_CTX *fresh = derive(s, day, region);
-    mac = fresh ? EVP_MAC_CTX_dup(fresh) : NULL;
-    if (fresh) keep(s, day, region, fresh);
-    return mac;
+    pthread_mutex_lock(&s->lock);
+    struct slot *at = find(s, day, region);
+    if (!at) {
+        at = &s->slots[s->next++ % SIG_SLOTS];
+        empty(at);
+        memcpy(at->day, day.p, SIG_DAY);
+        memcpy(at->region, region.p, region.n);
+        at->region_n = region.n;
+    }
+    if (at->n < SPARES) {
+        at->spares[at->n++] = mac;
+        mac = NULL;
+    }
+    pthread_mutex_unlock(&s->lock);
+    EVP_MAC_CTX_free(mac);
 }
 
 sheaf_rc sig_hmac(sheaf_error *err, struct sig_secret *secret, span day, span region, span text,
                   uint8_t out[SIG_HASH])
 {
-    assert(day.n == SIG_DAY && region.n <= SIG_REGION_MAX);
+    assert(day.n == SIG_DAY && region.n > 0 && region.n <= SIG_REGION_MAX);
     if (!have_algorithms()) return refused(err);
-    if (!finish(signing(secret, day, region), text, out)) return refused(err);
+    EVP_MAC_CTX *mac = take(secret, day, region);
+    if (!mac_of(mac, text, out)) {
+        EVP_MAC_CTX_free(mac);
+        return refused(err);
+    }
+    put_back(secret, day, region, mac);
     return SHEAF_OK;
 }
 

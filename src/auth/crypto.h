@@ -12,7 +12,7 @@ enum { SIG_HASH = 32, SIG_HEX = 64, SIG_DAY = 8, SIG_REGION_MAX = 64 };
 SHEAF_NODISCARD sheaf_rc sig_sha256(sheaf_error *err, span s, uint8_t out[SIG_HASH]);
 
 /* What signs: the HMAC of `text` under the key derived from the secret for that day ("20150830"),
- * region and DynamoDB. region is at most SIG_REGION_MAX bytes. Derived keys are kept. Any thread. */
+ * region and DynamoDB. region has 1 to SIG_REGION_MAX bytes. Derived keys are kept. Any thread. */
 SHEAF_NODISCARD sheaf_rc sig_hmac(sheaf_error *err, struct sig_secret *secret, span day,
                                   span region, span text, uint8_t out[SIG_HASH]);
 
