@@ -39,6 +39,7 @@ int main(int argc, char **argv)
     bench_items(&o);
     bench_expressions(&o);
     bench_keys(&o);
+    bench_signatures(&o);
     bench_engines(&o);
     return 0;
 }
