@@ -108,7 +108,7 @@ sheaf_rc auth_denied(sheaf_error *err, const struct auth_identity *who, span act
 struct sig_secret;
 enum { SIG_SLOTS = 4, SIG_SECRET_MAX = 256 };
 
-/* Copies the text; NULL when memory is out. At most SIG_SECRET_MAX bytes. */
+/* Copies the text; NULL when memory is out or it is longer than SIG_SECRET_MAX. */
 struct sig_secret *sig_secret_new(span text) SHEAF_NODISCARD;
 /* Wipes it. NULL is fine. */
 void sig_secret_free(struct sig_secret *secret);

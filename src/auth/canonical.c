@@ -66,7 +66,7 @@ static void put_encoded(struct buf *b, uint8_t c)
 static int hex_digit(uint8_t c)
 {
     if (c >= '0' && c <= '9') return c - '0';
-    c |= 32;
+    c = (uint8_t)(c | 32);
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
@@ -77,7 +77,7 @@ static void put_recoded(struct buf *b, span s)
     for (size_t i = 0; i < s.n; i++) {
         int high = p[i] == '%' && s.n - i > 2 ? hex_digit(p[i + 1]) : -1;
         int low = high >= 0 ? hex_digit(p[i + 2]) : -1;
-        put_encoded(b, low >= 0 ? (uint8_t)(high << 4 | low) : p[i]);
+        put_encoded(b, (uint8_t)(low >= 0 ? high << 4 | low : p[i]));
         if (low >= 0) i += 2;
     }
 }

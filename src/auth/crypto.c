@@ -94,8 +94,7 @@ struct sig_secret {
 
 struct sig_secret *sig_secret_new(span text)
 {
-    assert(text.n <= SIG_SECRET_MAX);
-    struct sig_secret *s = mem_zalloc(sizeof *s);
+    struct sig_secret *s = text.n <= SIG_SECRET_MAX ? mem_zalloc(sizeof *s) : NULL;
     if (!s) return NULL;
     if (pthread_mutex_init(&s->lock, NULL) != 0) {
         mem_free(s);

@@ -21,7 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_MAX = 1 << 20, LINE_MAX = 196, ID_MAX = 49, TOKEN_MAX = 8192, TABLES_MAX = 65536 };
+enum { FILE_MAX = 1 << 20, LINE_BYTES = 196, ID_MAX = 49, TOKEN_MAX = 8192, TABLES_MAX = 65536 };
+_Static_assert((int)LINE_BYTES <= (int)SIG_SECRET_MAX, "any secret that fits a line can be kept");
 
 struct reader {
     const char *name; /* of the file */
@@ -70,8 +71,7 @@ static bool set_secret(struct reader *r, const char *value)
 {
     size_t n = strlen(value);
     if (r->key->secret) return wrong(r, r->line, "secret is given twice");
-    if (n == 0 || n > SIG_SECRET_MAX - 1)
-        return wrong(r, r->line, "a secret has 1 to %d characters", SIG_SECRET_MAX - 1);
+    if (n == 0) return wrong(r, r->line, "a secret is not empty");
     r->key->secret = sig_secret_new(SPAN(value, n));
     return r->key->secret || nomem(r);
 }
@@ -238,8 +238,9 @@ static char *next_line(char *to, int room, void *user)
     size_t n = end ? (size_t)(end - p) + 1 : r->rest.n;
     r->line++;
     r->rest = span_from(r->rest, n);
-    if (n > LINE_MAX || n + 1 > (size_t)room) {
-        wrong(r, r->line, "a line has at most %d bytes; indent what goes on on the next", LINE_MAX);
+    if (n > LINE_BYTES || n + 1 > (size_t)room) {
+        wrong(r, r->line, "a line has at most %d bytes; indent what goes on on the next",
+              LINE_BYTES);
         return NULL;
     }
     if (memchr(p, '\0', n)) {

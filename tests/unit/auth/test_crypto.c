@@ -49,7 +49,7 @@ static void test_sig_hmac__keeps_more_scopes_than_slots_apart(void **state)
     struct sig_secret *secret = sig_secret_new(SPAN_LIT(SECRET));
     for (int round = 0; round < 4; round++) {
         for (int i = 0; i < REGIONS; i++) {
-            char region[16], day[9];
+            char region[32], day[32];
             int n = snprintf(region, sizeof region, "region-%d", i / 2);
             snprintf(day, sizeof day, "2015083%d", i % 2);
             assert_ok(sig_hmac(&err, secret, SPAN(day, 8), SPAN(region, (size_t)n), SPAN_LIT("x"),
@@ -153,6 +153,16 @@ static void test_sig_secret_new__fails_when_memory_is_out(void **state)
     sig_secret_free(NULL);
 }
 
+static void test_sig_secret_new__takes_256_bytes(void **state)
+{
+    (void)state;
+    static const char text[SIG_SECRET_MAX + 1] = "s";
+    struct sig_secret *secret = sig_secret_new(SPAN(text, SIG_SECRET_MAX));
+    assert_non_null(secret);
+    sig_secret_free(secret);
+    assert_null(sig_secret_new(SPAN(text, SIG_SECRET_MAX + 1)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +173,7 @@ int main(void)
         cmocka_unit_test(test_sig_unhex__takes_64_digits_of_lower_case),
         cmocka_unit_test(test_sig_same__sees_every_bit),
         cmocka_unit_test(test_sig_secret_new__fails_when_memory_is_out),
+        cmocka_unit_test(test_sig_secret_new__takes_256_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

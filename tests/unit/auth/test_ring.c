@@ -105,7 +105,7 @@ static void test_auth_ring_parse__says_what_is_wrong_and_where(void **state)
         {"[B]\nsecret = s\n\n[A]\naccess = read-only\n", "f:4: this key has no secret"},
         {"[A]\nsecret = s\nsecret = t\n", "f:3: secret is given twice"},
         {"[A]\nsecret = s\n  t\n", "f:3: secret is given twice"},
-        {"[A]\nsecret =\n", "f:2: a secret has 1 to 255 characters"},
+        {"[A]\nsecret =\n", "f:2: a secret is not empty"},
         {"[A]\nsecret = s\n[B]\nsecret = t\n[A]\nsecret = u\n", "f:5: the key of line 1 again"},
         {"[A]\nsecret = s\n[A]\nsecret = u\n", "f:3: the key of line 1 again"},
         {"[A]\nsecret = s\nwhat = 1\n", "f:3: a key has secret, session_token, expires, tables, "
@@ -187,6 +187,42 @@ static void test_auth_ring_parse__joins_long_tokens(void **state)
     struct auth_ring *ring = ring_of(text);
     assert_string_equal(ring->keys[0].token, want);
     auth_ring_unref(ring);
+}
+
+/* A section with `lines` lines of 100 letters for `name`; the last line has `last` letters. */
+static span long_value(char *room, size_t cap, const char *name, int lines, int last)
+{
+    size_t n = (size_t)snprintf(room, cap, "[A]\nsecret = s\n%s =", name);
+    for (int i = 0; i < lines; i++) {
+        int letters = i + 1 < lines ? 100 : last;
+        n +=
+            (size_t)snprintf(room + n, cap - n, " %0*d%s\n", letters, 0, name[0] == 't' ? "," : "");
+    }
+    return SPAN(room, n);
+}
+
+static void test_auth_ring_parse__bounds_tokens_and_tables(void **state)
+{
+    (void)state;
+    static char room[80000];
+    static const struct {
+        const char *name;
+        int lines, last;
+        const char *message; /* NULL: taken */
+    } rows[] = {
+        {"session_token", 82, 92, NULL}, /* 8,192 letters */
+        {"session_token", 82, 93, "f:84: a session token has 1 to 8192 characters"},
+        {"tables", 649, 88, NULL}, /* 65,536 bytes with a NUL behind all but the last */
+        {"tables", 649, 89, "f:651: too many tables for one key"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct auth_ring *ring;
+        span text = long_value(room, sizeof room, rows[i].name, rows[i].lines, rows[i].last);
+        sheaf_rc rc = auth_ring_parse("f", text, &ring, &err);
+        if ((rc == SHEAF_OK) != !rows[i].message) fail_msg("row %zu: %s", i, err.message);
+        if (rows[i].message) assert_string_equal(err.message, rows[i].message);
+        auth_ring_unref(ring);
+    }
 }
 
 /* What is wrong is told without repeating a secret. */
@@ -308,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_auth_ring_parse__says_what_is_wrong_and_where),
         cmocka_unit_test(test_auth_ring_parse__refuses_lines_that_would_be_cut),
         cmocka_unit_test(test_auth_ring_parse__joins_long_tokens),
+        cmocka_unit_test(test_auth_ring_parse__bounds_tokens_and_tables),
         cmocka_unit_test(test_auth_ring_parse__keeps_secrets_out_of_messages),
         cmocka_unit_test(test_auth_ring_parse__survives_every_failed_allocation),
         cmocka_unit_test(test_auth_ring__lives_until_the_last_unref),
