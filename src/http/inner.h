@@ -159,13 +159,22 @@ struct http_server {
     _Atomic bool is_draining, is_ending;
     int drained; /* eventfd */
     struct tls *tls;
+    int unix_folder; /* -1: listens on a port */
+    const char *unix_name;
+    uint64_t unix_inode, unix_device; /* of our socket; 0: not made yet */
 };
+
+enum { LISTEN_BACKLOG = 1024 };
 
 /* listen.c */
 SHEAF_NODISCARD sheaf_rc listen_open(struct http_server *s, sheaf_error *err);
-void listen_close(struct http_loop *l); /* the loop's own; a socket's file goes with the server */
-void listen_accept(struct http_loop *l);
-void listen_resume(struct http_loop *l);
+void listen_close(struct http_loop *l);  /* the loop's own */
+bool listen_accept(struct http_loop *l); /* true: there may be more */
+void listen_resume(struct http_loop *l); /* after a pause; fine at any time */
+
+/* listen_unix.c */
+SHEAF_NODISCARD sheaf_rc listen_unix_open(struct http_server *s, sheaf_error *err);
+void listen_unix_close(struct http_server *s); /* removes the socket's file, when it is ours */
 
 /* loop.c */
 SHEAF_NODISCARD sheaf_rc loop_init(struct http_loop *l, struct http_server *s, sheaf_error *err);

@@ -7,17 +7,13 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 1024, ACCEPTS = 64, ACCEPT_PAUSE_MS = 100 };
+enum { ACCEPTS = 64, ACCEPT_PAUSE_MS = 100 };
 
 static sheaf_rc failed(struct http_server *s, const char *what, int e, sheaf_error *err)
 {
@@ -51,7 +47,7 @@ static sheaf_rc listen_one(struct http_server *s, struct http_loop *l, const str
     if (!is_first) set(fd, SO_REUSEPORT);
     if (bind(fd, a, n) != 0) return failed(s, "listen on", errno, err);
     if (is_first) set(fd, SO_REUSEPORT);
-    if (listen(fd, BACKLOG) != 0) return failed(s, "listen on", errno, err);
+    if (listen(fd, LISTEN_BACKLOG) != 0) return failed(s, "listen on", errno, err);
     return SHEAF_OK;
 }
 
@@ -80,6 +76,7 @@ static sheaf_rc listen_address(struct http_server *s, struct sockaddr *a, sockle
 
 sheaf_rc listen_open(struct http_server *s, sheaf_error *err)
 {
+    if (s->options.unix_path) return listen_unix_open(s, err);
     struct addrinfo hints = {.ai_family = AF_UNSPEC,
                              .ai_socktype = SOCK_STREAM,
                              .ai_flags = AI_NUMERICHOST | AI_PASSIVE};
@@ -97,7 +94,10 @@ sheaf_rc listen_open(struct http_server *s, sheaf_error *err)
 
 void listen_close(struct http_loop *l)
 {
-    if (l->listener >= 0) close(l->listener);
+    if (l->listener < 0) return;
+    /* A Unix socket is shared by the loops: closing our descriptor would leave it in our epoll. */
+    epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->listener, NULL);
+    close(l->listener);
     l->listener = -1;
     l->is_accepting = false;
 }
@@ -115,7 +115,7 @@ static void pause_accept(struct http_loop *l)
 void listen_resume(struct http_loop *l)
 {
     if (l->is_accepting || l->listener < 0) return;
-    struct epoll_event e = {.events = EPOLLIN, .data.ptr = &l->listener};
+    struct epoll_event e = {.events = EPOLLIN | EPOLLEXCLUSIVE, .data.ptr = &l->listener};
     if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->listener, &e) == 0)
         l->is_accepting = true;
     else
@@ -136,13 +136,13 @@ static bool is_passing(int e)
            e == EHOSTUNREACH || e == EHOSTDOWN || e == ENONET || e == ENOPROTOOPT;
 }
 
-void listen_accept(struct http_loop *l)
+bool listen_accept(struct http_loop *l)
 {
     struct http_server *s = l->server;
     for (int i = 0; i < ACCEPTS && l->listener >= 0; i++) {
         if (is_full(s)) {
             pause_accept(l);
-            return;
+            return false;
         }
         struct sockaddr_storage a;
         socklen_t n = sizeof a;
@@ -153,9 +153,10 @@ void listen_accept(struct http_loop *l)
             continue;
         }
         atomic_fetch_sub(&s->n_conns, 1);
-        if (errno == EAGAIN || errno == EWOULDBLOCK) return;
+        if (errno == EAGAIN || errno == EWOULDBLOCK) return false;
         if (is_passing(errno)) continue;
         pause_accept(l); /* no descriptors or no memory: they come back when others leave */
-        return;
+        return false;
     }
+    return l->listener >= 0;
 }

@@ -66,7 +66,7 @@ static void run_posts(struct http_loop *l)
 static void look(struct http_loop *l, const struct epoll_event *e)
 {
     if (e->data.ptr == &l->listener) {
-        listen_accept(l);
+        (void)listen_accept(l); /* what is left keeps the socket readable */
     } else if (e->data.ptr == &l->wake) {
         uint64_t n;
         ssize_t got = read(l->wake, &n, sizeof n);
@@ -124,7 +124,7 @@ static void write_answers(struct http_loop *l)
  * read. */
 static void begin_drain(struct http_loop *l)
 {
-    listen_accept(l);
+    while (listen_accept(l)) {}
     listen_close(l);
     l->is_draining = true;
     struct conn *next;

@@ -61,7 +61,7 @@ sheaf_rc http_server_open(const struct http_options *options, const struct http_
     if (!s) return err_nomem(err);
     s->options = *options;
     s->handler = *handler;
-    s->drained = -1;
+    s->drained = s->unix_folder = -1;
     fill_in(&s->options);
     budget_init(&s->budget, s->options.memory_budget);
     sheaf_rc rc = open_all(s, err);
@@ -113,6 +113,7 @@ void http_server_close(struct http_server *s)
     for (uint32_t i = 0; i < s->n_loops; i++)
         if (s->loops[i].is_started) pthread_join(s->loops[i].thread, NULL);
     for (uint32_t i = 0; i < s->n_loops; i++) loop_deinit(&s->loops[i]);
+    listen_unix_close(s);
     if (s->drained >= 0) close(s->drained);
     tls_close(s->tls);
     mem_free(s->loops);

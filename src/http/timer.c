@@ -69,6 +69,7 @@ struct wheel_entry *wheel_pop(struct wheel *w, uint64_t now_ns)
         if (e != &w->slots[slot]) {
             assert(e->tick <= now);
             wheel_remove(w, e);
+            w->tick += d - 1; /* its owner may arm it again, for later than this */
             return e;
         }
         w->filled[slot / 64] &= ~(1ull << (slot % 64));
