@@ -77,10 +77,13 @@ static sheaf_rc compile(struct ctx *c, struct query *s)
         return err_validation(c->err,
                               "Either the KeyConditions or KeyConditionExpression parameter "
                               "must be specified in the request.");
-    if (q->is_scan) TRY(check_segments(c, q));
+    if (q->is_scan)
+        TRY(check_segments(c, q));
+    else
+        TRY(expr_read_key_condition(c, q->key_condition, q->env, &s->parts));
     if (q->filter.p) TRY(expr_compile(c, EXPR_FILTER, q->filter, q->env, &s->filter));
     if (q->projection.p) TRY(expr_compile_projection(c, q->projection, q->env, &s->projection));
-    if (q->is_scan) TRY(expr_env_check_unused(q->env, c->err));
+    TRY(expr_env_check_unused(q->env, c->err));
     return check_select(c, q);
 }
 
@@ -152,8 +155,7 @@ static sheaf_rc compile_condition(struct ctx *c, struct query *s)
 {
     if (s->q->is_scan) return SHEAF_OK;
     assert(s->schema.n_hash > 0); /* filled already */
-    TRY(expr_compile_key_condition(c, s->q->key_condition, s->q->env, &s->schema, &s->condition));
-    TRY(expr_env_check_unused(s->q->env, c->err));
+    TRY(expr_match_key_condition(c, s->parts, &s->schema, &s->condition));
     return check_sizes(c, s);
 }
 

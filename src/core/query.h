@@ -22,6 +22,7 @@ struct query {
     struct table *table;             /* counted */
     const struct table_index *index; /* NULL: the base table */
     struct expr_key_schema schema;   /* of the table or of the index */
+    const struct expr_key_parts *parts;
     struct expr_key_condition condition;
     const struct expr_program *filter;
     const struct expr_projection *projection;

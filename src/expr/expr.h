@@ -100,6 +100,14 @@ struct expr_key_condition {
     enum expr_key_op op;
     val a, b;
 };
+/* In two steps, because the service judges the text before it looks for the table. Opaque. */
+struct expr_key_parts;
+SHEAF_NODISCARD sheaf_rc expr_read_key_condition(struct ctx *c, span text, struct expr_env *env,
+                                                 const struct expr_key_parts **out);
+SHEAF_NODISCARD sheaf_rc expr_match_key_condition(struct ctx *c, const struct expr_key_parts *parts,
+                                                  const struct expr_key_schema *schema,
+                                                  struct expr_key_condition *out);
+/* Both. */
 SHEAF_NODISCARD sheaf_rc expr_compile_key_condition(struct ctx *c, span text, struct expr_env *env,
                                                     const struct expr_key_schema *schema,
                                                     struct expr_key_condition *out);

@@ -16,7 +16,7 @@ struct part {
     val a, b;
 };
 
-struct parts {
+struct expr_key_parts {
     struct part p[KEY_ATTRIBUTES_MAX];
     uint32_t n;      /* of all conditions */
     uint32_t n_kept; /* of p: a schema has no more attributes than that */
@@ -95,7 +95,7 @@ static void read_part(const struct cond *c, const struct cond_leaf *leaf, uint16
                          .b = leaf->n == 3 ? c->nodes[second->next].value : VAL_ABSENT};
 }
 
-static bool has_name(const struct parts *parts, span name)
+static bool has_name(const struct expr_key_parts *parts, span name)
 {
     for (uint32_t i = 0; i < parts->n_kept; i++) {
         if (span_eq(parts->p[i].name, name)) return true;
@@ -103,7 +103,7 @@ static bool has_name(const struct parts *parts, span name)
     return false;
 }
 
-static sheaf_rc read_parts(const struct cond *c, struct parts *out)
+static sheaf_rc read_parts(const struct cond *c, struct expr_key_parts *out)
 {
     for (uint32_t i = 0; i < c->n_leaves; i++) {
         const struct cond_leaf *leaf = &c->leaves[i];
@@ -123,7 +123,7 @@ static sheaf_rc read_parts(const struct cond *c, struct parts *out)
 
 /* ---- schema ---- */
 
-static const struct part *find_part(const struct parts *parts, span name)
+static const struct part *find_part(const struct expr_key_parts *parts, span name)
 {
     for (uint32_t i = 0; i < parts->n_kept; i++) {
         if (span_eq(parts->p[i].name, name)) return &parts->p[i];
@@ -182,7 +182,7 @@ static enum expr_key_op key_op(enum cond_op op)
     }
 }
 
-static sheaf_rc match_hash(const struct parts *parts, const struct expr_key_schema *schema,
+static sheaf_rc match_hash(const struct expr_key_parts *parts, const struct expr_key_schema *schema,
                            struct expr_key_condition *out, sheaf_error *err)
 {
     for (uint32_t i = 0; i < schema->n_hash; i++) {
@@ -197,8 +197,9 @@ static sheaf_rc match_hash(const struct parts *parts, const struct expr_key_sche
 
 /* `left` conditions are on something else than hash attributes: they must be on the first range
  * attributes, without a gap, and only the last may be a range. */
-static sheaf_rc match_range(const struct parts *parts, const struct expr_key_schema *schema,
-                            uint32_t left, struct expr_key_condition *out, sheaf_error *err)
+static sheaf_rc match_range(const struct expr_key_parts *parts,
+                            const struct expr_key_schema *schema, uint32_t left,
+                            struct expr_key_condition *out, sheaf_error *err)
 {
     assert(left <= parts->n && out->n_eq == 0);
     for (uint32_t i = 0; left > 0 && i < schema->n_range; i++, left--) {
@@ -218,7 +219,7 @@ static sheaf_rc match_range(const struct parts *parts, const struct expr_key_sch
 }
 
 /* A key of several range attributes: what stands before the last one named must be an equality. */
-static sheaf_rc check_gaps(struct ctx *c, const struct parts *parts,
+static sheaf_rc check_gaps(struct ctx *c, const struct expr_key_parts *parts,
                            const struct expr_key_schema *schema)
 {
     uint32_t last = 0, n_missing = 0;
@@ -239,7 +240,7 @@ static sheaf_rc check_gaps(struct ctx *c, const struct parts *parts,
         SPAN_ARG(buf_span(&names)), SPAN_ARG(schema->range[last].name));
 }
 
-static sheaf_rc match(struct ctx *c, const struct parts *parts,
+static sheaf_rc match(struct ctx *c, const struct expr_key_parts *parts,
                       const struct expr_key_schema *schema, struct expr_key_condition *out)
 {
     sheaf_error *err = c->err;
@@ -253,19 +254,38 @@ static sheaf_rc match(struct ctx *c, const struct parts *parts,
     return match_range(parts, schema, parts->n - schema->n_hash, out, err);
 }
 
+sheaf_rc expr_read_key_condition(struct ctx *ctx, span text, struct expr_env *env,
+                                 const struct expr_key_parts **out)
+{
+    struct cond c;
+    *out = NULL;
+    TRY(cond_parse(&c, ctx, EXPR_KEY_CONDITION, text, env));
+    TRY(cond_check(&c));
+    struct expr_key_parts *parts = ARENA_NEW(ctx->arena, struct expr_key_parts);
+    if (!parts) return err_nomem(ctx->err);
+    TRY(read_parts(&c, parts));
+    *out = parts;
+    return SHEAF_OK;
+}
+
+sheaf_rc expr_match_key_condition(struct ctx *ctx, const struct expr_key_parts *parts,
+                                  const struct expr_key_schema *schema,
+                                  struct expr_key_condition *out)
+{
+    assert(schema->n_hash >= 1 && schema->n_hash <= 4 && schema->n_range <= 4);
+    *out = (struct expr_key_condition){.op = EXPR_KEY_ALL};
+    struct expr_key_condition result = *out;
+    TRY(match(ctx, parts, schema, &result));
+    *out = result;
+    return SHEAF_OK;
+}
+
 sheaf_rc expr_compile_key_condition(struct ctx *ctx, span text, struct expr_env *env,
                                     const struct expr_key_schema *schema,
                                     struct expr_key_condition *out)
 {
-    assert(schema->n_hash >= 1 && schema->n_hash <= 4 && schema->n_range <= 4);
+    const struct expr_key_parts *parts;
     *out = (struct expr_key_condition){.op = EXPR_KEY_ALL};
-    struct cond c;
-    TRY(cond_parse(&c, ctx, EXPR_KEY_CONDITION, text, env));
-    TRY(cond_check(&c));
-    struct parts parts = {.n = 0};
-    TRY(read_parts(&c, &parts));
-    struct expr_key_condition result = *out;
-    TRY(match(ctx, &parts, schema, &result));
-    *out = result;
-    return SHEAF_OK;
+    TRY(expr_read_key_condition(ctx, text, env, &parts));
+    return expr_match_key_condition(ctx, parts, schema, out);
 }
