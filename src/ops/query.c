@@ -114,7 +114,10 @@ static sheaf_rc check_params(struct ctx *c, const struct query_in *in, bool is_s
     const struct op_params p = {.legacy = legacy,
                                 .expressions = expressions,
                                 .has_names = in->names.has,
-                                .has_values = in->values.has};
+                                .has_values = in->values.has,
+                                .without = is_scan ? ": FilterExpression is null"
+                                                   : ": FilterExpression and "
+                                                     "KeyConditionExpression are null"};
     return op_check_params(c, &p);
 }
 

@@ -325,10 +325,13 @@ sheaf_rc op_check_params(struct ctx *c, const struct op_params *p)
     bool has_expression = first_of(p->expressions) != NULL;
     if (!legacy && !p->has_operator) return SHEAF_OK;
     if (legacy && has_expression) return refuse_both(c, p);
-    if (legacy && (p->has_names || p->has_values))
-        return err_validation(c->err,
-                              "ExpressionAttribute%s can only be specified when using expressions",
-                              p->has_names ? "Names" : "Values");
+    if (legacy && p->has_names)
+        return err_validation(
+            c->err, "ExpressionAttributeNames can only be specified when using expressions");
+    if (legacy && p->has_values)
+        return err_validation(
+            c->err, "ExpressionAttributeValues can only be specified when using expressions%s",
+            p->without ? p->without : "");
     if (!legacy)
         return err_validation(c->err, "ConditionalOperator cannot be used without Filter or "
                                       "Expected");

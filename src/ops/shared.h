@@ -91,6 +91,7 @@ struct op_params {
     const struct op_param *legacy, *expressions;
     bool has_operator;          /* ConditionalOperator, where it is not one of `legacy` */
     bool has_names, has_values; /* of expressions' placeholders */
+    const char *without;        /* what follows "… when using expressions" for values; or NULL */
 };
 /* "Can not use both expression and non-expression parameters in the same request: …" and its kin;
  * then what there is of the older generation, which is not built. */

@@ -27,6 +27,20 @@ void wire_deinit(struct wire_test *w)
     core_test_deinit(&w->core);
 }
 
+int wire_setup(void **state)
+{
+    static struct wire_test w;
+    wire_init(&w);
+    *state = &w;
+    return 0;
+}
+
+int wire_teardown(void **state)
+{
+    wire_deinit(*state);
+    return 0;
+}
+
 static span quoted(struct wire_test *w, const char *text)
 {
     size_t n = strlen(text);
@@ -164,15 +178,44 @@ void wire_check_rows(struct wire_test *w, const char *what, const struct wire_ro
     printf("%s: %zu rows, %" PRIu64 " unverified\n", what, n, w->unverified - unverified);
 }
 
+/* ---- long requests ---- */
+
+static char *room(struct wire_test *w, size_t n)
+{
+    char *out = (char *)arena_bytes(&w->core.arena, n);
+    assert_non_null(out);
+    return out;
+}
+
+const char *wire_fill(struct wire_test *w, const char *text, const char *with)
+{
+    const char *mark = strstr(text, "{}");
+    if (!mark) fail_msg("no {} in %s", text);
+    size_t before = (size_t)(mark - text), n = strlen(with);
+    char *out = room(w, strlen(text) + n + 1);
+    memcpy(out, text, before);
+    memcpy(out + before, with, n);
+    memcpy(out + before + n, mark + 2, strlen(mark + 2) + 1);
+    return out;
+}
+
 const char *wire_repeat(struct wire_test *w, const char *text, char x, size_t n)
 {
-    const char *mark = strstr(text, "{n}");
-    assert_non_null(mark);
-    size_t before = (size_t)(mark - text), after = strlen(mark + 3);
-    char *out = (char *)arena_bytes(&w->core.arena, before + n + after + 1);
-    assert_non_null(out);
-    memcpy(out, text, before);
-    memset(out + before, x, n);
-    memcpy(out + before + n, mark + 3, after + 1);
+    char *many = room(w, n + 1);
+    memset(many, x, n);
+    many[n] = '\0';
+    return wire_fill(w, text, many);
+}
+
+const char *wire_list(struct wire_test *w, const char *piece, size_t n)
+{
+    size_t size = n * (strlen(piece) + 8) + 1, at = 0;
+    char *out = room(w, size);
+    out[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        if (i) out[at++] = ',';
+        for (const char *p = piece; *p; p++)
+            at += (size_t)(*p == '#' ? sprintf(out + at, "%zu", i) : sprintf(out + at, "%c", *p));
+    }
     return out;
 }

@@ -61,8 +61,47 @@ void wire_check_rows(struct wire_test *w, const char *what, const struct wire_ro
 #define WIRE_CHECK(w, what, rows)                                                                  \
     wire_check_rows((w), (what), (rows), sizeof(rows) / sizeof *(rows))
 
-/* A text with every {n} of the request replaced by n times x: for lengths. Static storage of the
- * test's arena. */
+/* The text with its {} replaced by n times x, or by another text; lives as long as the test. */
 const char *wire_repeat(struct wire_test *w, const char *text, char x, size_t n);
+const char *wire_fill(struct wire_test *w, const char *text, const char *with);
+/* "piece, piece, …" n times, each # in it replaced by 0, 1, 2 …: for lists. */
+const char *wire_list(struct wire_test *w, const char *piece, size_t n);
+
+/* For cmocka: a wire_test in *state. */
+int wire_setup(void **state);
+int wire_teardown(void **state);
+
+/* ---- the service's words ---- */
+
+/* clang-format off */
+#define ONE "1 validation error detected: "
+#define SEVERAL(n) n " validation errors detected: "
+#define INVALID "One or more parameter values were invalid: "
+#define NULL_AT(at) "Value null at '" at "' failed to satisfy constraint: Member must not be null"
+#define AT(value, at) "Value '" value "' at '" at "' failed to satisfy constraint: "
+#define NEW_AT(at) ONE "Value at '" at "' failed to satisfy constraint: "
+#define SHORT(n) "Member must have length greater than or equal to " n
+#define LONG(n) "Member must have length less than or equal to " n
+#define LOW(n) "Member must have value greater than or equal to " n
+#define HIGH(n) "Member must have value less than or equal to " n
+#define PATTERN "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
+#define ENUM(set) "Member must satisfy enum value set: " set
+#define CAPACITIES "[INDEXES, TOTAL, NONE]"
+#define RETURNS "[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"
+#define SELECTS "[SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]"
+#define NEW_EMPTY NEW_AT("TableName") SHORT("1")
+#define NEW_RETURNS \
+    ONE "Failed to satisfy constraint: " ENUM("[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]")
+#define BOTH \
+    "Can not use both expression and non-expression parameters in the same request: " \
+    "Non-expression parameters: "
+#define LEGACY_(name) \
+    name " is a legacy parameter that Sheaf does not support yet; use expressions"
+#define NOT_FOUND "Requested resource not found"
+#define V "ValidationException"
+#define S "SerializationException"
+#define RNF "ResourceNotFoundException"
+#define CCF "ConditionalCheckFailedException"
+/* clang-format on */
 
 #endif
