@@ -68,7 +68,8 @@ extern "C" {
     X(INCOMPLETE_SIGNATURE, "IncompleteSignatureException", 400, 0, "the Authorization header does not say all it should") \
     X(INVALID_SIGNATURE, "InvalidSignatureException", 400, 0, "the signature, its scope or its date is wrong") \
     X(UNRECOGNIZED_CLIENT, "UnrecognizedClientException", 400, 0, "no such access key or session token") \
-    X(EXPIRED_TOKEN, "ExpiredTokenException", 400, 0, "the session token's time is over")
+    X(EXPIRED_TOKEN, "ExpiredTokenException", 400, 0, "the session token's time is over") \
+    X(TABLE_NOT_FOUND, "TableNotFoundException", 400, 0, "no such table, in the words of the backup operations")
 /* clang-format on */
 
 typedef enum sheaf_rc {

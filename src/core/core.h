@@ -461,6 +461,9 @@ struct core_iterator_outcome {
 SHEAF_NODISCARD sheaf_rc core_get_iterator(struct core *core, struct ctx *c,
                                            const struct core_get_iterator *q,
                                            struct core_iterator_outcome *out);
+/* The table that an iterator walks, for who decides on rights. */
+SHEAF_NODISCARD sheaf_rc core_iterator_table(struct core *core, struct ctx *c, span iterator,
+                                             span *table_out);
 enum core_event { CORE_INSERT, CORE_MODIFY, CORE_REMOVE };
 struct core_record {
     enum core_event event;

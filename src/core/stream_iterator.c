@@ -104,3 +104,11 @@ sheaf_rc stream_iterator_parse(struct ctx *c, const struct key_secret *secret, s
     out->made_us = (int64_t)load_be(b + AT_MADE);
     return SHEAF_OK;
 }
+
+sheaf_rc core_iterator_table(struct core *core, struct ctx *c, span iterator, span *table_out)
+{
+    struct stream_iterator it;
+    sheaf_rc rc = stream_iterator_parse(c, core_secret(core), iterator, &it);
+    *table_out = it.table;
+    return rc;
+}

@@ -30,6 +30,8 @@ struct op_request {
     const struct op *op;
     span body;   /* JSON, inflated */
     span region; /* of ARNs in the answer: the request's */
+    /* Where the client reached us, "127.0.0.1:8000", for DescribeEndpoints. Empty: AWS's address. */
+    span endpoint;
     /* Whether the caller may touch a table (a name, never an ARN; p == NULL: all of them, as
      * ListTables does). Fills the error. NULL: everybody may. */
     sheaf_rc (*may)(void *ctx, const struct op *op, span table, sheaf_error *err);

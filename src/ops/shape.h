@@ -186,14 +186,31 @@ struct op {
 #define OPS(X) \
     X(BatchGetItem) \
     X(BatchWriteItem) \
+    X(CreateTable) \
     X(DeleteItem) \
+    X(DeleteTable) \
+    X(DescribeContinuousBackups) \
+    X(DescribeEndpoints) \
+    X(DescribeLimits) \
+    X(DescribeStream) \
+    X(DescribeTable) \
+    X(DescribeTimeToLive) \
     X(GetItem) \
+    X(GetRecords) \
+    X(GetShardIterator) \
+    X(ListStreams) \
+    X(ListTables) \
+    X(ListTagsOfResource) \
     X(PutItem) \
     X(Query) \
     X(Scan) \
+    X(TagResource) \
     X(TransactGetItems) \
     X(TransactWriteItems) \
-    X(UpdateItem)
+    X(UntagResource) \
+    X(UpdateItem) \
+    X(UpdateTable) \
+    X(UpdateTimeToLive)
 /* clang-format on */
 #define X(name) extern const struct op op_##name;
 OPS(X)

@@ -26,7 +26,10 @@ span op_table_name(span table)
     static const span mark = {":table/", 7};
     if (!span_starts(table, SPAN_LIT("arn:"))) return table;
     const char *at = memmem(table.p, table.n, mark.p, mark.n);
-    return at ? span_from(table, (size_t)(at - (const char *)table.p) + mark.n) : table;
+    if (!at) return table;
+    span rest = span_from(table, (size_t)(at - (const char *)table.p) + mark.n);
+    const char *end = rest.n ? memchr(rest.p, '/', rest.n) : NULL; /* of an index or a stream */
+    return end ? SPAN(rest.p, (size_t)(end - (const char *)rest.p)) : rest;
 }
 
 /* ---- shapes ---- */
