@@ -1,0 +1,281 @@
+/* Turns options into a server that runs until it is told to end.
+ *
+ *   options → listen → keys → database → loops → "ready" → signals → drain → close
+ *
+ * Know before editing: signals are blocked before the first thread is made and taken by sigwait
+ * here, so no handler runs anywhere. It listens before the database is opened, so that the
+ * directory's lock can name the port; nothing is accepted before the loops start. */
+#include "server/server.h"
+
+#include "server/faults.h"
+#include "server/state.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
+enum { OPTIONS_ARENA_MAX = 16 << 20 };
+
+static int complain(const sheaf_error *err, int status)
+{
+    fprintf(stderr, "sheaf: %s\n", err->message);
+    return status;
+}
+
+/* ---- opening ---- */
+
+static const char *listen_host(const struct server_options *o)
+{
+    return strcmp(o->host, "localhost") == 0 ? "127.0.0.1" : o->host;
+}
+
+static sheaf_rc listen_on(struct server *s, sheaf_error *err)
+{
+    const struct server_options *o = &s->options;
+    struct http_options h = {
+        .host = listen_host(o),
+        .port = (uint16_t)o->port,
+        .n_loops = (uint32_t)o->loops,
+        .tls_cert = *o->tls_cert ? o->tls_cert : NULL,
+        .tls_key = *o->tls_key ? o->tls_key : NULL,
+        .max_connections = (uint32_t)o->max_connections,
+        .memory_budget = o->memory_budget,
+        .head_ms = (uint32_t)o->head_timeout_ms,
+        .body_ms = (uint32_t)o->body_timeout_ms,
+        .idle_ms = (uint32_t)o->idle_timeout_ms,
+    };
+    struct http_handler handler = server_handler(s);
+    return http_server_open(&h, &handler, &s->http, err);
+}
+
+static sheaf_rc split_regions(struct server *s, sheaf_error *err)
+{
+    const char *at = s->options.auth_regions;
+    while (*at) {
+        size_t n = strcspn(at, ",");
+        if (s->n_regions == REGIONS_MAX)
+            return err_validation(err, "--auth-regions names more than %d", REGIONS_MAX);
+        if (n) s->regions[s->n_regions++] = SPAN(at, n);
+        at += n + (at[n] == ',');
+    }
+    return SHEAF_OK;
+}
+
+/* The engine's message ends as an embedded program needs it; here the directory is an option. */
+static sheaf_rc name_the_option(sheaf_rc rc, sheaf_error *err)
+{
+    static const char there[] = "another directory", here[] = "another --data";
+    size_t n = strlen(err->message);
+    if (rc == SHEAF_OK || n < sizeof there) return rc;
+    char *end = err->message + n - (sizeof there - 1);
+    if (strcmp(end, there) == 0) memcpy(end, here, sizeof here);
+    return rc;
+}
+
+static sheaf_rc open_database(struct server *s, sheaf_error *err)
+{
+    const struct server_options *o = &s->options;
+    struct sheaf_fault *faults = NULL;
+    size_t n_faults = 0;
+    char owner[64];
+    if (*o->faults) TRY(faults_read(&s->arena, o->faults, &faults, &n_faults, err));
+    snprintf(owner, sizeof owner, "sheaf serve on port %u", http_server_port(s->http));
+    struct sheaf_options d = {.durability = s->is_relaxed ? SHEAF_RELAXED : SHEAF_SYNC,
+                              .region = o->region,
+                              .owner = owner,
+                              .cache_bytes = o->cache,
+                              .gsi_lag_ms = (uint32_t)o->gsi_lag_ms,
+                              .throttle = o->throttle,
+                              .faults = faults,
+                              .n_faults = n_faults,
+                              .seed = o->seed};
+    TRY(name_the_option(sheaf_open(o->memory ? ":memory:" : o->data, &d, &s->db, err), err));
+    s->core = s->db->core;
+    s->engine = core_engine(s->core);
+    return SHEAF_OK;
+}
+
+static sheaf_rc open_all(struct server *s, sheaf_error *err)
+{
+    const struct server_options *o = &s->options;
+    s->is_relaxed = strcmp(o->durability, "relaxed") == 0;
+    TRY(split_regions(s, err));
+    if (*o->auth) {
+        TRY(auth_ring_load(o->auth, &s->ring, err));
+        atomic_store(&s->ring_version, 1);
+    }
+    TRY(access_log_open(&s->log, o->access_log, err));
+    TRY(listen_on(s, err));
+    TRY(open_database(s, err));
+    if (!o->memory) TRY(admin_open(s, err));
+    return http_server_start(s->http, err);
+}
+
+/* ---- the screen ---- */
+
+static void format_url(const struct server *s, char *to, size_t n)
+{
+    const char *host = listen_host(&s->options);
+    bool is_v6 = strchr(host, ':') != NULL;
+    snprintf(to, n, "%s://%s%s%s:%u", *s->options.tls_cert ? "https" : "http", is_v6 ? "[" : "",
+             host, is_v6 ? "]" : "", http_server_port(s->http));
+}
+
+static void greet(const struct server *s)
+{
+    const struct server_options *o = &s->options;
+    char url[128], data[300];
+    format_url(s, url, sizeof url);
+    if (o->memory)
+        snprintf(data, sizeof data, "data in memory (gone at the end)");
+    else
+        snprintf(data, sizeof data, "data in %.200s (rocksdb, %s)", o->data,
+                 s->is_relaxed ? "relaxed" : "durable");
+    const char *auth = s->ring                        ? "authentication on"
+                       : options_is_loopback(o->host) ? "authentication off (loopback only)"
+                                                      : "authentication OFF, reachable by others";
+    printf("sheaf %s  listening on %s  ·  %s  ·  %s\n", SHEAF_VERSION_TEXT, url, data, auth);
+    printf("try:  aws dynamodb list-tables --endpoint-url %s%s\n", url,
+           s->ring ? "" : "   (any credentials and region)");
+    printf("ready %s\n", url);
+    fflush(stdout);
+}
+
+static void warn(const struct server_options *o)
+{
+    for (uint32_t i = 0; i < o->n_notes; i++) fprintf(stderr, "sheaf: %s\n", o->notes[i]);
+    if (*o->auth && !*o->tls_cert && !options_is_loopback(o->host))
+        fprintf(stderr, "sheaf: without --tls-cert others on the network can read what is sent\n");
+}
+
+/* ---- signals ---- */
+
+static void set_of_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGHUP);
+}
+
+static void block_signals(void)
+{
+    sigset_t set;
+    set_of_signals(&set);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* From now on a signal does what it does to any program: it ends it. */
+static void unblock_signals(void)
+{
+    sigset_t set;
+    set_of_signals(&set);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_IGN);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void say_reload(const char *what, sheaf_rc rc, const sheaf_error *err)
+{
+    if (rc == SHEAF_OK)
+        fprintf(stderr, "sheaf: %s read again\n", what);
+    else
+        fprintf(stderr, "sheaf: %s; the old %s stays in use\n", err->message, what);
+}
+
+static sheaf_rc reload_ring(struct server *s, sheaf_error *err)
+{
+    struct auth_ring *ring, *old;
+    TRY(auth_ring_load(s->options.auth, &ring, err));
+    pthread_mutex_lock(&s->mutex);
+    old = s->ring;
+    s->ring = ring;
+    atomic_fetch_add(&s->ring_version, 1);
+    pthread_mutex_unlock(&s->mutex);
+    auth_ring_unref(old);
+    return SHEAF_OK;
+}
+
+static void reload(struct server *s)
+{
+    sheaf_error err;
+    if (*s->options.auth) say_reload("credentials", reload_ring(s, &err), &err);
+    if (*s->options.tls_cert)
+        say_reload("certificate", http_server_reload_tls(s->http, &err), &err);
+    if (access_log_is_on(&s->log)) say_reload("access log", access_log_reopen(&s->log, &err), &err);
+}
+
+static void run_until_told(struct server *s)
+{
+    sigset_t set;
+    int which = 0;
+    set_of_signals(&set);
+    while (which != SIGINT && which != SIGTERM) {
+        if (sigwait(&set, &which) != 0) continue;
+        if (which == SIGHUP) reload(s);
+    }
+}
+
+/* ---- ending ---- */
+
+static void drain(struct server *s)
+{
+    fflush(stdout);
+    if (!http_server_drain(s->http, (uint32_t)s->options.drain_ms))
+        fprintf(stderr, "sheaf: requests were still under way after %llu ms and are cut off\n",
+                (unsigned long long)s->options.drain_ms);
+}
+
+/* Also of a server that was opened half. In this order, because the engine's thread wakes loops and
+ * jobs answer on them. */
+static void close_all(struct server *s)
+{
+    jobs_wait(&s->jobs);
+    server_loops_close(s);
+    admin_close(s);
+    http_server_close(s->http);
+    sheaf_close(s->db);
+    server_loops_free(s);
+    auth_ring_unref(s->ring);
+    access_log_close(&s->log);
+    jobs_deinit(&s->jobs);
+    pthread_mutex_destroy(&s->mutex);
+    arena_deinit(&s->arena);
+}
+
+static void harden(const struct server_options *o)
+{
+    umask(077);
+    if (!o->core_dumps) setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+}
+
+int server_main(int argc, char *const argv[], char *const envp[])
+{
+    struct server s = {.clock = clock_system(), .admin_fd = -1, .log = {.fd = -1}};
+    sheaf_error err;
+    block_signals();
+    arena_init(&s.arena, OPTIONS_ARENA_MAX);
+    if (options_read(&s.arena, argc, argv, envp, &s.options, &err) != SHEAF_OK) {
+        arena_deinit(&s.arena);
+        return complain(&err, EXIT_USAGE);
+    }
+    harden(&s.options);
+    warn(&s.options);
+    pthread_mutex_init(&s.mutex, NULL);
+    jobs_init(&s.jobs, s.clock);
+    sheaf_rc rc = open_all(&s, &err);
+    if (rc == SHEAF_OK) {
+        greet(&s);
+        run_until_told(&s);
+        unblock_signals();
+        drain(&s);
+    }
+    close_all(&s);
+    return rc == SHEAF_OK ? EXIT_OK : complain(&err, EXIT_FAILED);
+}
+
+void server_help(FILE *to) { options_help(to); }
