@@ -144,6 +144,28 @@ static void test_sig_canonical__trims_collapses_and_joins_headers(void **state)
                                                 "\na;b;c;d;e;f\n" PAYLOAD);
 }
 
+/* At every place of values of every length around a machine word. */
+static void test_sig_canonical__finds_white_space_anywhere(void **state)
+{
+    (void)state;
+    static const char spaces[] = " \t\n\v\f\r";
+    for (size_t n = 3; n < 28; n++) {
+        for (size_t at = 1; at + 2 < n; at++) {
+            for (size_t i = 0; i < 36; i++) {
+                char value[32], want[64];
+                memset(value, i % 2 ? 'a' : '\xFF', n);
+                value[at] = spaces[i / 6];
+                value[at + 1] = spaces[i % 6];
+                snprintf(want, sizeof want, "GET\n/\n\nh:%.*s %.*s\n\nh\n", (int)at, value,
+                         (int)(n - at - 2), value + at + 2);
+                const struct sig_pair header = {SPAN_LIT("h"), SPAN(value, n)};
+                assert_true(span_starts(canonical("/", "", &header, 1), span_cstr(want)));
+                arena_reset(&arena);
+            }
+        }
+    }
+}
+
 static void test_sig_sort__is_stable_at_any_length(void **state)
 {
     (void)state;
@@ -227,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_sig_canonical__normalises_and_encodes_the_path),
         cmocka_unit_test(test_sig_canonical__sorts_and_recodes_the_query),
         cmocka_unit_test(test_sig_canonical__trims_collapses_and_joins_headers),
+        cmocka_unit_test(test_sig_canonical__finds_white_space_anywhere),
         cmocka_unit_test(test_sig_sort__is_stable_at_any_length),
         cmocka_unit_test(test_sig_string_to_sign__names_the_scope),
         cmocka_unit_test(test_sig_canonical__says_when_memory_is_out),
