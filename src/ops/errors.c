@@ -23,6 +23,11 @@ static const char *space_of(sheaf_rc rc)
     case SHEAF_SERIALIZATION:
     case SHEAF_UNKNOWN_OPERATION:
     case SHEAF_ACCESS_DENIED:
+    case SHEAF_MISSING_AUTH:
+    case SHEAF_INCOMPLETE_SIGNATURE:
+    case SHEAF_INVALID_SIGNATURE:
+    case SHEAF_UNRECOGNIZED_CLIENT:
+    case SHEAF_EXPIRED_TOKEN:
         return CORAL;
     default:
         return SERVICE;

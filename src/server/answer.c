@@ -83,7 +83,10 @@ void answer_reply(struct call *c)
 
 void answer_refuse(struct call *c, sheaf_rc rc, const char *message)
 {
-    op_refuse(&c->ctx, rc, message, &c->reply);
+    /* A copy: the message may stand in the very error that op_refuse fills. */
+    char text[sizeof c->err.message];
+    snprintf(text, sizeof text, "%s", message ? message : "");
+    op_refuse(&c->ctx, rc, text, &c->reply);
     answer_reply(c);
 }
 

@@ -120,6 +120,7 @@ static void on_request(void *ctx, struct http_exchange *x)
     c->loop = l;
     c->ctx = (struct ctx){http_arena(x), &c->err};
     make_id(&l->ids, c->id);
+    if (access_log_is_on(&s->log)) c->peer = arena_dup(http_arena(x), r->peer);
     http_set_user(x, c);
     if (span_eq(r->method, SPAN_LIT("POST")))
         dispatch_post(c);
@@ -147,7 +148,7 @@ static void log_call(struct call *c, const struct http_request *r, uint64_t ns)
     const struct server *s = c->loop->server;
     struct access_line line = {
         .time_us = clock_now_us(s->clock),
-        .peer = r->peer,
+        .peer = c->peer,
         .key_id = c->key_id,
         .operation = c->op ? span_cstr(op_name(c->op)) : SPAN_NONE,
         .table = c->table,

@@ -11,11 +11,11 @@
 #include <stdatomic.h>
 
 /* Upper bounds of the histogram's buckets in microseconds; behind them +Inf. */
-#define METRICS_BOUNDS_US(X)                                                                       \
-    X(50)                                                                                          \
-    X(100)                                                                                         \
-    X(250) X(500) X(1000) X(2500) X(5000) X(10000) X(25000) X(50000) X(100000) X(250000) X(500000) \
-        X(1000000) X(2500000) X(5000000)
+/* clang-format off */
+#define METRICS_BOUNDS_US(X) \
+    X(50) X(100) X(250) X(500) X(1000) X(2500) X(5000) X(10000) X(25000) X(50000) X(100000) \
+    X(250000) X(500000) X(1000000) X(2500000) X(5000000)
+/* clang-format on */
 #define METRICS_ONE_(us) +1
 enum { METRICS_BUCKETS = (METRICS_BOUNDS_US(METRICS_ONE_)) + 1 };
 

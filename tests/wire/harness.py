@@ -17,6 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BINARY = os.environ.get("SHEAF_BIN", os.path.join(ROOT, "build", "dev", "sheaf"))
 TIMEOUT = float(os.environ.get("SHEAF_TEST_TIMEOUT", "60"))
 JSON = "application/x-amz-json-1.0"
+TERM = signal.SIGTERM
 
 
 class Answer:
@@ -182,7 +183,7 @@ class Server:
         self.last_output = self.process.stdout.read().decode(errors="replace")
         return code
 
-    def stop(self, number=signal.SIGTERM):
+    def stop(self, number=TERM):
         """Ends it and returns its exit status."""
         if self.process is None:
             return None

@@ -1,0 +1,169 @@
+/* Turns verify, backup and restore into calls of the library, or into questions to the server that
+ * has the directory open. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void cli_print_line(void *ctx, const char *text)
+{
+    (void)ctx;
+    puts(text);
+}
+
+static int usage(const char *how)
+{
+    fprintf(stderr, "sheaf: usage: sheaf %s\n", how);
+    return CLI_USAGE;
+}
+
+/* Opening makes a directory that is missing, so it is looked at first. */
+static bool is_data_directory(const char *directory)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/FORMAT", directory);
+    return n > 0 && n < (int)sizeof path && access(path, F_OK) == 0;
+}
+
+sheaf_rc cli_open(const char *directory, const char *owner, sheaf_db **db_out, sheaf_error *err)
+{
+    struct sheaf_options o = {.owner = owner, .no_background = true};
+    return sheaf_open(directory, &o, db_out, err);
+}
+
+static int no_data(const char *directory)
+{
+    return cli_fail("%s is no data directory: it has no FORMAT file", directory);
+}
+
+/* ---- verify ---- */
+
+static int verdict(const char *directory, sheaf_rc rc, const sheaf_error *err)
+{
+    if (rc == SHEAF_OK) return CLI_OK;
+    return cli_fail("%s: %s", directory, err->message);
+}
+
+int cli_verify(int argc, char **argv)
+{
+    sheaf_error err;
+    sheaf_db *db;
+    bool is_running;
+    if (argc != 1) return usage("verify DIR");
+    const char *directory = argv[0];
+    if (!is_data_directory(directory)) return no_data(directory);
+    sheaf_rc rc = server_ask(directory, "/verify", "", &is_running, cli_print_line, NULL, &err);
+    if (is_running || rc != SHEAF_OK) return verdict(directory, rc, &err);
+    if (cli_open(directory, "sheaf verify", &db, &err) != SHEAF_OK)
+        return cli_fail("%s", err.message);
+    rc = server_verify(db, cli_print_line, NULL, &err);
+    sheaf_close(db);
+    return verdict(directory, rc, &err);
+}
+
+/* ---- backup ---- */
+
+/* The server may stand in another directory: its paths must not be relative to ours. */
+static bool absolute(const char *path, char out[PATH_MAX])
+{
+    char cwd[PATH_MAX];
+    if (*path == '/') return snprintf(out, PATH_MAX, "%s", path) < PATH_MAX;
+    if (!getcwd(cwd, sizeof cwd)) return false;
+    size_t n = strlen(cwd), m = strlen(path);
+    if (n + 1 + m >= PATH_MAX) return false;
+    memcpy(out, cwd, n);
+    out[n] = '/';
+    memcpy(out + n + 1, path, m + 1);
+    return true;
+}
+
+int cli_backup(int argc, char **argv)
+{
+    sheaf_error err;
+    sheaf_db *db;
+    bool is_running;
+    char destination[PATH_MAX];
+    if (argc != 2) return usage("backup DIR DEST");
+    if (!is_data_directory(argv[0])) return no_data(argv[0]);
+    if (!absolute(argv[1], destination)) return cli_fail("%s: the path is too long", argv[1]);
+    sheaf_rc rc =
+        server_ask(argv[0], "/backup", destination, &is_running, cli_print_line, NULL, &err);
+    if (!is_running && rc == SHEAF_OK) {
+        rc = cli_open(argv[0], "sheaf backup", &db, &err);
+        if (rc == SHEAF_OK) {
+            rc = sheaf_backup(db, destination, &err);
+            sheaf_close(db);
+        }
+    }
+    if (rc != SHEAF_OK) return cli_fail("%s", err.message);
+    printf("backup of %s%s in %s\n", argv[0], is_running ? " (running)" : "", argv[1]);
+    return CLI_OK;
+}
+
+/* ---- restore ---- */
+
+/* Keeps a server from opening the backup while it is read. -1: one has it open; -2: it has no lock
+ * file, which nobody opened it since it was made leaves it without. */
+static int hold(const char *backup)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/LOCK.sheaf", backup);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return -2;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+    close(fd);
+    return -1;
+}
+
+static int check_copy(const char *copy)
+{
+    sheaf_error err;
+    sheaf_db *db;
+    if (cli_open(copy, "sheaf restore", &db, &err) != SHEAF_OK)
+        return cli_fail("the copy does not open: %s", err.message);
+    sheaf_rc rc = server_verify(db, cli_print_line, NULL, &err);
+    sheaf_close(db);
+    return rc == SHEAF_OK ? CLI_OK : cli_fail("the copy is not sound: %s", err.message);
+}
+
+static int copy_and_check(const char *backup, const char *copy, const char *directory)
+{
+    char what[PATH_MAX];
+    if (cli_copy_tree(backup, copy, what, sizeof what) != 0)
+        return cli_fail("cannot copy %s: %s", what, strerror(errno));
+    int status = check_copy(copy);
+    if (status != CLI_OK) {
+        fprintf(stderr, "sheaf: what was copied stays in %s\n", copy);
+        return status;
+    }
+    if (renameat2(AT_FDCWD, copy, AT_FDCWD, directory, RENAME_NOREPLACE) != 0)
+        return cli_fail("cannot rename %s to %s: %s", copy, directory, strerror(errno));
+    printf("restored %s into %s\n", backup, directory);
+    return CLI_OK;
+}
+
+int cli_restore(int argc, char **argv)
+{
+    char copy[PATH_MAX];
+    struct stat st;
+    if (argc != 2) return usage("restore BACKUP DIR");
+    if (!is_data_directory(argv[0])) return no_data(argv[0]);
+    if (lstat(argv[1], &st) == 0)
+        return cli_fail("%s exists already; nothing is overwritten: move it away first", argv[1]);
+    size_t n = strlen(argv[1]);
+    while (n > 1 && argv[1][n - 1] == '/') argv[1][--n] = '\0';
+    if (snprintf(copy, sizeof copy, "%s.restoring", argv[1]) >= (int)sizeof copy)
+        return cli_fail("%s: the path is too long", argv[1]);
+    int lock = hold(argv[0]);
+    if (lock == -1)
+        return cli_fail("%s is in use by a server; copy it with `sheaf backup`", argv[0]);
+    int status = copy_and_check(argv[0], copy, argv[1]);
+    if (lock >= 0) close(lock);
+    return status;
+}

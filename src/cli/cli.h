@@ -1,0 +1,30 @@
+/* cli/cli.h: the commands of `sheaf`.
+ *
+ * Layer rule: cli includes public headers and server/server.h only. It prints; nothing below it
+ * does. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "server/server.h"
+
+enum { CLI_OK, CLI_FAILED, CLI_USAGE };
+
+/* argv: what follows the command's word. Return the exit status. */
+int cli_verify(int argc, char **argv);
+int cli_backup(int argc, char **argv);
+int cli_restore(int argc, char **argv);
+
+/* "sheaf: message" to stderr; returns CLI_FAILED. */
+int cli_fail(const char *format, ...) SHEAF_PRINTF_(1, 2);
+/* Opens a data directory that exists; never makes one. */
+SHEAF_NODISCARD sheaf_rc cli_open(const char *directory, const char *owner, sheaf_db **db_out,
+                                  sheaf_error *err);
+/* Prints a line to stdout; for server_verify and server_ask. */
+void cli_print_line(void *ctx, const char *text);
+
+/* Copies a directory with everything in it that is a file or a directory, and syncs it. `to` must
+ * not exist. Locks, sockets and what is still being written there are left out. 0, or -1 with errno
+ * and the path in what[n]. */
+int cli_copy_tree(const char *from, const char *to, char *what, size_t n);
+
+#endif
