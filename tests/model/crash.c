@@ -74,15 +74,15 @@ static struct death choose_death(struct run *r)
 
 static pid_t start_writer(struct run *r, const struct death *d, int out)
 {
-    char text[3 + N_LANES][24];
-    const char *argv[7 + N_LANES] = {MODEL_CRASH_WRITER, r->directory};
+    char text[3 + N_ALL_LANES][24];
+    const char *argv[7 + N_ALL_LANES] = {MODEL_CRASH_WRITER, r->directory};
     const uint64_t numbers[3] = {rng_u64(&r->rng) >> 1, r->ledger.seed, d->jobs};
-    for (int i = 0; i < 3 + N_LANES; i++)
+    for (unsigned i = 0; i < 3 + N_ALL_LANES; i++)
         snprintf(text[i], sizeof text[i], "%" PRIu64,
-                 i < 3 ? numbers[i] : r->ledger.lanes[i - 3].next);
+                 i < 3 ? numbers[i] : ledger_next(&r->ledger, i - 3));
     for (int i = 0; i < 3; i++) argv[2 + i] = text[i];
     argv[5] = plant_names[r->plant];
-    for (int i = 0; i < N_LANES; i++) argv[6 + i] = text[3 + i];
+    for (int i = 0; i < N_ALL_LANES; i++) argv[6 + i] = text[3 + i];
     struct spawn s = {.argv = argv, .history_fd = r->history_fd, .out = out};
     if (r->is_powercut) {
         static const uint64_t delays[] = {0, 200000, 5000000};

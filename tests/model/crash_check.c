@@ -15,6 +15,7 @@ void ledger_begin(struct ledger *l, uint64_t seed)
         lane_init(&l->lanes[i].w, i);
         l->lanes[i].next = 1;
     }
+    l->next_change = 1;
 }
 
 void ledger_end(struct ledger *l)
@@ -51,16 +52,32 @@ static bool take_job(struct ledger *l, unsigned lane, sheaf_rc rc, char why[512]
     return true;
 }
 
+/* The next change took place with this answer. */
+static bool take_change(struct ledger *l, sheaf_rc rc, char why[512])
+{
+    struct change_job j = changes_draw(l->seed, l->next_change);
+    sheaf_rc want = changes_judge(&l->changes, &j);
+    if (rc != want) {
+        snprintf(why, 512, "change %" PRIu64 " (kind %d) was answered %d, not %d", l->next_change,
+                 (int)j.kind, (int)rc, (int)want);
+        return false;
+    }
+    if (rc == SHEAF_OK) changes_commit(&l->changes, &j);
+    l->next_change++;
+    return true;
+}
+
 bool ledger_take(struct ledger *l, const struct job_message *m, char why[512])
 {
     if (m->kind == JOB_OPENED) l->n_opened++;
     if (m->kind == JOB_READY) take_ready(l);
     if (m->kind != JOB_ACKED) return true;
-    if (m->lane >= N_LANES || m->n != l->lanes[m->lane].next || !l->is_ready) {
+    if (m->lane >= N_ALL_LANES || m->n != ledger_next(l, m->lane) || !l->is_ready) {
         snprintf(why, 512, "an acknowledgement out of order");
         return false;
     }
     l->n_acked++;
+    if (m->lane == CHANGES_LANE) return take_change(l, (sheaf_rc)m->rc, why);
     return take_job(l, m->lane, (sheaf_rc)m->rc, why);
 }
 
@@ -124,6 +141,26 @@ static bool check_lane(struct ledger *l, unsigned lane, sheaf_db *db, struct ver
     return false;
 }
 
+/* As after the changes that were acknowledged, and what the one under way had done. */
+static bool check_changes(struct ledger *l, sheaf_db *db, struct verdict *v)
+{
+    char first[512], why[512];
+    struct change_job j = changes_draw(l->seed, l->next_change);
+    if (j.kind == CHANGE_BACKGROUND && !changes_adopt(&l->changes, db, first)) {
+        snprintf(v->why, sizeof v->why, "%s", first);
+        return false;
+    }
+    if (changes_check(&l->changes, db, first)) return true;
+    if (take_change(l, SHEAF_OK, why) && changes_check(&l->changes, db, why)) {
+        v->n_found++;
+        return true;
+    }
+    snprintf(v->why, sizeof v->why,
+             "neither as before change %" PRIu64 " of kind %d (%.400s) nor as after it (%.400s)",
+             j.n, (int)j.kind, first, why);
+    return false;
+}
+
 struct complaints {
     struct verdict *v;
     size_t n;
@@ -167,6 +204,7 @@ bool ledger_check(struct ledger *l, const char *directory, struct verdict *v)
     }
     bool ok = is_verified(db, v);
     for (unsigned i = 0; ok && l->is_ready && i < N_LANES; i++) ok = check_lane(l, i, db, v);
+    if (ok && l->is_ready) ok = check_changes(l, db, v);
     if (ok) ok = is_verified(db, v);
     sheaf_close(db);
     return ok;

@@ -13,8 +13,15 @@ struct ledger {
         uint64_t next;       /* the job that is not acknowledged yet */
         uint64_t last_token; /* the last job with a token that succeeded; 0: none */
     } lanes[N_LANES];
+    struct changes changes;
+    uint64_t next_change;
     uint64_t n_opened, n_ready, n_acked;
 };
+/* The job of a lane that is not acknowledged yet. */
+static inline uint64_t ledger_next(const struct ledger *l, unsigned lane)
+{
+    return lane == CHANGES_LANE ? l->next_change : l->lanes[lane].next;
+}
 void ledger_begin(struct ledger *l, uint64_t seed);
 void ledger_end(struct ledger *l);
 /* false: the message cannot be true: an answer that the oracle does not know; the reason in

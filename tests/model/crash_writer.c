@@ -56,6 +56,24 @@ static void *work(void *arg)
     return NULL;
 }
 
+struct changer {
+    uint64_t next;
+    pthread_t thread;
+};
+
+static void *change(void *arg)
+{
+    struct changer *l = arg;
+    sheaf_error err;
+    for (uint64_t i = 0; max_jobs == 0 || i < max_jobs; i++, l->next++) {
+        struct change_job j = changes_draw(lane_seed, l->next);
+        sheaf_rc rc = changes_call(db, &j, &err);
+        if (!is_answer(rc) && rc != SHEAF_RESOURCE_NOT_FOUND) quit("change", rc, err.message);
+        tell((struct job_message){JOB_ACKED, CHANGES_LANE, l->next, (uint32_t)rc, 0});
+    }
+    return NULL;
+}
+
 /* ---- opening ---- */
 
 static int64_t fixed_now(struct clock_source *self)
@@ -125,12 +143,15 @@ static void make_tables(struct world *w)
         rc = switch_ttl(w, &w->tables[i], true);
         if (rc != SHEAF_OK && rc != SHEAF_VALIDATION) quit("TTL", rc, w->err.message);
     }
+    sheaf_rc rc = changes_create(db, &w->err);
+    if (rc != SHEAF_OK) quit("CreateTable", rc, w->err.message);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc < 6 + N_LANES) return 2;
+    if (argc < 6 + N_ALL_LANES) return 2;
     static struct lane lanes[N_LANES];
+    struct changer changer = {.next = strtoull(argv[6 + CHANGES_LANE], NULL, 10)};
     uint64_t seed = strtoull(argv[2], NULL, 10);
     lane_seed = strtoull(argv[3], NULL, 10);
     max_jobs = strtoull(argv[4], NULL, 10);
@@ -146,7 +167,9 @@ int main(int argc, char **argv)
     tell((struct job_message){.kind = JOB_READY});
     for (unsigned i = 0; i < N_LANES; i++)
         if (pthread_create(&lanes[i].thread, NULL, work, &lanes[i]) != 0) return 6;
+    if (pthread_create(&changer.thread, NULL, change, &changer) != 0) return 6;
     for (unsigned i = 0; i < N_LANES; i++) pthread_join(lanes[i].thread, NULL);
+    pthread_join(changer.thread, NULL);
     for (unsigned i = 0; i < N_LANES; i++) lane_deinit(&lanes[i].w);
     sheaf_close(db);
     return 0;

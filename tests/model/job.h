@@ -8,9 +8,11 @@
 #ifndef MODEL_JOB_H
 #define MODEL_JOB_H
 
+#include "model/changes.h"
 #include "model/writes.h"
 
-enum { N_LANES = 3 };
+/* The last lane changes tables (changes.h); the others write. */
+enum { N_LANES = 3, CHANGES_LANE = N_LANES, N_ALL_LANES };
 
 enum job_message_kind {
     JOB_OPENED = 1, /* the database is open */
