@@ -60,35 +60,20 @@ static sheaf_rc write_item(sheaf_db *db, sheaf_result *r, struct write_call *cal
         .values = (q)->expression_attribute_values                                                 \
     }
 
-sheaf_rc sheaf_put_item_sized(sheaf_db *db, const struct sheaf_put_item *given, size_t size,
-                              sheaf_result **result_out)
-{
-    API_BEGIN(sheaf_put_item);
-    struct write_call call = WRITE_CALL(q, CORE_PUT, q->item, "item", NULL);
-    rc = write_item(db, r, &call, &position);
-out:
-    return api_finish(db, r, rc, position, result_out);
-}
-
-sheaf_rc sheaf_update_item_sized(sheaf_db *db, const struct sheaf_update_item *given, size_t size,
-                                 sheaf_result **result_out)
-{
-    API_BEGIN(sheaf_update_item);
-    struct write_call call = WRITE_CALL(q, CORE_UPDATE, q->key, "key", q->update_expression);
-    rc = write_item(db, r, &call, &position);
-out:
-    return api_finish(db, r, rc, position, result_out);
-}
-
-sheaf_rc sheaf_delete_item_sized(sheaf_db *db, const struct sheaf_delete_item *given, size_t size,
-                                 sheaf_result **result_out)
-{
-    API_BEGIN(sheaf_delete_item);
-    struct write_call call = WRITE_CALL(q, CORE_DELETE, q->key, "key", NULL);
-    rc = write_item(db, r, &call, &position);
-out:
-    return api_finish(db, r, rc, position, result_out);
-}
+#define WRITE_OPERATION(T, action, member, update)                                                 \
+    sheaf_rc sheaf_##T##_sized(sheaf_db *db, const struct sheaf_##T *given, size_t size,           \
+                               sheaf_result **result_out)                                          \
+    {                                                                                              \
+        API_BEGIN(sheaf_##T);                                                                      \
+        struct write_call call = WRITE_CALL(q, action, q->member, #member, update);                \
+        rc = write_item(db, r, &call, &position);                                                  \
+    out:                                                                                           \
+        return api_finish(db, r, rc, position, result_out);                                        \
+    }
+WRITE_OPERATION(put_item, CORE_PUT, item, NULL)
+WRITE_OPERATION(update_item, CORE_UPDATE, key, q->update_expression)
+WRITE_OPERATION(delete_item, CORE_DELETE, key, NULL)
+#undef WRITE_OPERATION
 
 /* ---- reads ---- */
 
@@ -122,27 +107,51 @@ static sheaf_rc fill_page(sheaf_result *r, const struct core_page *page)
     return api_set_capacity(r, &page->capacity, 1);
 }
 
+/* What Query and Scan have in common behind their own members. */
+struct query_call {
+    struct core_query k;
+    const sheaf_item *start;
+    const struct sheaf_name *names;
+    const sheaf_item *values;
+};
+
+static sheaf_rc run_query(sheaf_db *db, sheaf_result *r, struct query_call *call,
+                          sheaf_position *position_out)
+{
+    struct ctx *c = &r->ctx;
+    struct core_query *k = &call->k;
+    struct core_page page;
+    TRY(core_check_table_name(c, k->table));
+    if (call->start) TRY(api_encode_item(c, call->start, "exclusiveStartKey", &k->start_key));
+    TRY(api_env(c, call->names, call->values, &k->env));
+    sheaf_rc rc = core_query(db->core, c, k, &page);
+    *position_out = page.position;
+    return rc == SHEAF_OK ? fill_page(r, &page) : rc;
+}
+
+/* The members that the two request structs spell alike. */
+#define QUERY_CALL(q)                                                                              \
+    {                                                                                              \
+        .k = {.table = api_text((q)->table),                                                       \
+              .index = api_text((q)->index),                                                       \
+              .filter = api_text((q)->filter_expression),                                          \
+              .projection = api_text((q)->projection_expression),                                  \
+              .select = (enum core_select)(q)->select,                                             \
+              .limit = (q)->limit,                                                                 \
+              .is_consistent = (q)->consistent_read,                                               \
+              .capacity = capacity_of((q)->return_consumed_capacity)},                             \
+        .start = (q)->exclusive_start_key, .names = (q)->expression_attribute_names,               \
+        .values = (q)->expression_attribute_values                                                 \
+    }
+
 sheaf_rc sheaf_query_sized(sheaf_db *db, const struct sheaf_query *given, size_t size,
                            sheaf_result **result_out)
 {
     API_BEGIN(sheaf_query);
-    struct core_query k = {.table = api_text(q->table),
-                           .index = api_text(q->index),
-                           .key_condition = api_text(q->key_condition_expression),
-                           .filter = api_text(q->filter_expression),
-                           .projection = api_text(q->projection_expression),
-                           .select = (enum core_select)q->select,
-                           .limit = q->limit,
-                           .is_backward = q->backward,
-                           .is_consistent = q->consistent_read,
-                           .capacity = capacity_of(q->return_consumed_capacity)};
-    struct core_page page;
-    TRY_OUT(core_check_table_name(c, k.table));
-    if (q->exclusive_start_key)
-        TRY_OUT(api_encode_item(c, q->exclusive_start_key, "exclusiveStartKey", &k.start_key));
-    TRY_OUT(api_env(c, q->expression_attribute_names, q->expression_attribute_values, &k.env));
-    API_CORE(core_query(db->core, c, &k, &page), page);
-    rc = fill_page(r, &page);
+    struct query_call call = QUERY_CALL(q);
+    call.k.key_condition = api_text(q->key_condition_expression);
+    call.k.is_backward = q->backward;
+    rc = run_query(db, r, &call, &position);
 out:
     return api_finish(db, r, rc, position, result_out);
 }
@@ -151,25 +160,12 @@ sheaf_rc sheaf_scan_sized(sheaf_db *db, const struct sheaf_scan *given, size_t s
                           sheaf_result **result_out)
 {
     API_BEGIN(sheaf_scan);
-    struct core_query k = {.table = api_text(q->table),
-                           .index = api_text(q->index),
-                           .is_scan = true,
-                           .filter = api_text(q->filter_expression),
-                           .projection = api_text(q->projection_expression),
-                           .select = (enum core_select)q->select,
-                           .limit = q->limit,
-                           .has_segment = q->total_segments != 0 || q->segment != 0,
-                           .segment = q->segment,
-                           .n_segments = q->total_segments,
-                           .is_consistent = q->consistent_read,
-                           .capacity = capacity_of(q->return_consumed_capacity)};
-    struct core_page page;
-    TRY_OUT(core_check_table_name(c, k.table));
-    if (q->exclusive_start_key)
-        TRY_OUT(api_encode_item(c, q->exclusive_start_key, "exclusiveStartKey", &k.start_key));
-    TRY_OUT(api_env(c, q->expression_attribute_names, q->expression_attribute_values, &k.env));
-    API_CORE(core_query(db->core, c, &k, &page), page);
-    rc = fill_page(r, &page);
+    struct query_call call = QUERY_CALL(q);
+    call.k.is_scan = true;
+    call.k.has_segment = q->total_segments != 0 || q->segment != 0;
+    call.k.segment = q->segment;
+    call.k.n_segments = q->total_segments;
+    rc = run_query(db, r, &call, &position);
 out:
     return api_finish(db, r, rc, position, result_out);
 }

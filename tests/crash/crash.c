@@ -28,7 +28,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,25 +122,12 @@ static bool listen_to(struct run *r, int fd, uint64_t *until_ns, const struct de
 {
     struct work_message m;
     for (;;) {
-        uint64_t now = clock_mono_ns(clock_system());
-        if (now >= *until_ns) return true;
-        uint64_t left = *until_ns - now;
-        struct timespec t = {.tv_sec = (time_t)(left / 1000000000),
-                             .tv_nsec = (long)(left % 1000000000)};
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (ppoll(&p, 1, &t, NULL) <= 0) continue;
-        ssize_t n = read(fd, &m, sizeof m);
-        if (n == 0) return false;
-        if (n != (ssize_t)sizeof m || !ledger_take(&r->ledger, &m)) *ok = false;
+        enum spawn_heard heard = spawn_hear(fd, *until_ns, &m, sizeof m);
+        if (heard == SPAWN_LATE || heard == SPAWN_GONE) return heard == SPAWN_LATE;
+        if (heard == SPAWN_ODD || !ledger_take(&r->ledger, &m)) *ok = false;
         if (m.kind == WORK_OPENED && !d->from_start)
             *until_ns = clock_mono_ns(clock_system()) + d->after_ms * 1000000;
     }
-}
-
-static bool ended_well(int status)
-{
-    if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGKILL;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 /* Runs one writer to its death and takes over all it acknowledged. */
@@ -150,9 +136,7 @@ static bool live_and_die(struct run *r)
     struct death d = choose_death(r);
     int ends[2];
     bool ok = true;
-    if (pipe(ends) != 0) give_up("pipe", "");
-    ends[0] = spawn_high(ends[0]);
-    ends[1] = spawn_high(ends[1]);
+    spawn_pipe(ends);
     uint64_t opened_before = r->ledger.n_opened, acked_before = r->ledger.n_acked;
     pid_t pid = start_writer(r, &d, ends[1]);
     close(ends[1]);
@@ -168,7 +152,7 @@ static bool live_and_die(struct run *r)
     bool opened = r->ledger.n_opened > opened_before;
     if (!opened && !d.from_start && !d.records) ok = false;
     if (opened && r->o->is_powercut && !atomic_load(&r->history->is_attached)) ok = false;
-    if (!ok || !ended_well(status))
+    if (!ok || !spawn_ended_well(status))
         snprintf(r->last_complaint, sizeof r->last_complaint,
                  "the writer ended with status %x, opened %d, messages %s", (unsigned)status,
                  opened, ok ? "fine" : "impossible or missing");
@@ -176,7 +160,7 @@ static bool live_and_die(struct run *r)
     r->t.clean += WIFEXITED(status);
     r->t.during_open += !opened;
     r->t.by_record += d.records > 0;
-    return ok && ended_well(status);
+    return ok && spawn_ended_well(status);
 }
 
 /* ---- the cut ---- */

@@ -2,11 +2,13 @@
  * are allowed after a fork in a program with threads, because the checker's engine has some. */
 #include "spawn.h"
 
+#include "base/clock.h"
 #include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -83,4 +85,32 @@ int spawn_wait(pid_t pid)
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR) give_up("waitpid", "");
     return status;
+}
+
+bool spawn_ended_well(int status)
+{
+    if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGKILL;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void spawn_pipe(int ends[2])
+{
+    if (pipe(ends) != 0) give_up("pipe", "");
+    ends[0] = spawn_high(ends[0]);
+    ends[1] = spawn_high(ends[1]);
+}
+
+enum spawn_heard spawn_hear(int fd, uint64_t until_ns, void *message, size_t n)
+{
+    for (;;) {
+        uint64_t now = clock_mono_ns(clock_system());
+        if (now >= until_ns) return SPAWN_LATE;
+        uint64_t left = until_ns - now;
+        struct timespec t = {.tv_sec = (time_t)(left / 1000000000),
+                             .tv_nsec = (long)(left % 1000000000)};
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (ppoll(&p, 1, &t, NULL) <= 0) continue;
+        ssize_t got = read(fd, message, n);
+        return got == 0 ? SPAWN_GONE : got == (ssize_t)n ? SPAWN_MESSAGE : SPAWN_ODD;
+    }
 }

@@ -4,6 +4,8 @@
 
 #include "powercut.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* A history in shared memory; it lives as long as the program. *fd_out is what the child inherits.
@@ -26,5 +28,18 @@ struct spawn {
 pid_t spawn(const struct spawn *s);
 /* The status as waitpid gives it. */
 int spawn_wait(pid_t pid);
+/* By itself, or killed by us. */
+bool spawn_ended_well(int status);
+
+/* A pipe for `out`: both ends high. */
+void spawn_pipe(int ends[2]);
+enum spawn_heard {
+    SPAWN_MESSAGE,
+    SPAWN_ODD, /* something of another length */
+    SPAWN_LATE,
+    SPAWN_GONE /* nobody has the other end any more */
+};
+/* Waits for a message of n bytes until then (on the system's monotonic clock). */
+enum spawn_heard spawn_hear(int fd, uint64_t until_ns, void *message, size_t n);
 
 #endif

@@ -16,7 +16,6 @@
 #include "model/plant.h"
 
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -98,25 +97,12 @@ static bool listen_to(struct run *r, int fd, uint64_t *until_ns, const struct de
 {
     struct job_message m;
     for (;;) {
-        uint64_t now = clock_mono_ns(clock_system());
-        if (now >= *until_ns) return true;
-        uint64_t left = *until_ns - now;
-        struct timespec t = {.tv_sec = (time_t)(left / 1000000000),
-                             .tv_nsec = (long)(left % 1000000000)};
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (ppoll(&p, 1, &t, NULL) <= 0) continue;
-        ssize_t n = read(fd, &m, sizeof m);
-        if (n == 0) return false;
-        if (n != (ssize_t)sizeof m || !ledger_take(&r->ledger, &m, r->why)) *ok = false;
+        enum spawn_heard heard = spawn_hear(fd, *until_ns, &m, sizeof m);
+        if (heard == SPAWN_LATE || heard == SPAWN_GONE) return heard == SPAWN_LATE;
+        if (heard == SPAWN_ODD || !ledger_take(&r->ledger, &m, r->why)) *ok = false;
         if (m.kind == JOB_READY && !d->from_start)
             *until_ns = clock_mono_ns(clock_system()) + d->after_ms * 1000000;
     }
-}
-
-static bool ended_well(int status)
-{
-    if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGKILL;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 static bool live_and_die(struct run *r)
@@ -124,9 +110,7 @@ static bool live_and_die(struct run *r)
     struct death d = choose_death(r), silent = {.from_start = true};
     int ends[2];
     bool ok = true;
-    if (pipe(ends) != 0) give_up("pipe", "");
-    ends[0] = spawn_high(ends[0]);
-    ends[1] = spawn_high(ends[1]);
+    spawn_pipe(ends);
     uint64_t opened = r->ledger.n_opened, acked = r->ledger.n_acked, ready = r->ledger.n_ready;
     pid_t pid = start_writer(r, &d, ends[1]);
     close(ends[1]);
@@ -138,7 +122,7 @@ static bool live_and_die(struct run *r)
     close(ends[0]);
     r->n_acked += r->ledger.n_acked - acked;
     r->n_during_open += r->ledger.n_ready == ready;
-    if (ok && !ended_well(status)) {
+    if (ok && !spawn_ended_well(status)) {
         snprintf(r->why, sizeof r->why, "the writer ended with status %x", (unsigned)status);
         return false;
     }
