@@ -300,6 +300,30 @@ static sheaf_rc do_ttl_on(sheaf_db *db)
         &(struct sheaf_update_time_to_live){.table = "plain", .attribute = "t", .enabled = true},
         NULL);
 }
+static sheaf_rc do_stream_on(sheaf_db *db)
+{
+    sheaf_result *r;
+    struct sheaf_update_table q = {
+        .table = "plain", .stream = SHEAF_ON, .stream_view = SHEAF_STREAM_KEYS_ONLY};
+    return finish(sheaf_update_table(db, &q, &r), &r);
+}
+static sheaf_rc do_protect(sheaf_db *db)
+{
+    sheaf_result *r;
+    struct sheaf_update_table q = {.table = "plain", .deletion_protection = SHEAF_ON};
+    return finish(sheaf_update_table(db, &q, &r), &r);
+}
+static sheaf_rc do_ttl_off(sheaf_db *db)
+{
+    return sheaf_update_time_to_live(
+        db, &(struct sheaf_update_time_to_live){.table = "music", .attribute = "ttl"}, NULL);
+}
+static sheaf_rc do_describe_ttl(sheaf_db *db)
+{
+    sheaf_result *r;
+    return finish(sheaf_describe_time_to_live(db, &(struct sheaf_table_name){.table = "music"}, &r),
+                  &r);
+}
 static sheaf_rc do_put(sheaf_db *db)
 {
     sheaf_result *r;
@@ -620,7 +644,11 @@ static const struct operation {
     {"UpdateTable, a new index", do_add_index, NULL, false},
     {"UpdateTable, an index less", do_drop_index, NULL, false},
     {"UpdateTable, no stream", do_stream_off, NULL, false},
+    {"UpdateTable, a stream", do_stream_on, NULL, false},
+    {"UpdateTable, protection", do_protect, NULL, false},
     {"UpdateTimeToLive", do_ttl_on, NULL, false},
+    {"UpdateTimeToLive, off", do_ttl_off, NULL, false},
+    {"DescribeTimeToLive", do_describe_ttl, NULL, false},
     {"PutItem", do_put, NULL, false},
     {"PutItem, refused", do_refused_put, NULL, false},
     {"UpdateItem", do_update, NULL, false},
