@@ -71,17 +71,37 @@ static bool put(struct vb *b, const void *p, size_t n)
     return true;
 }
 
+/* A copy without a call for the sizes that most names and values have; halves may overlap. */
+static inline void copy(uint8_t *to, const uint8_t *from, size_t n)
+{
+    if (n > 16) {
+        memcpy(to, from, n);
+    } else if (n >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + n - 8, from + n - 8, 8);
+    } else if (n >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + n - 4, from + n - 4, 4);
+    } else {
+        for (size_t i = 0; i < n; i++) to[i] = from[i];
+    }
+}
+
 /* A length and that many bytes, behind a tag when it is not VAL_NONE: one look for room, since
  * this is most of what building an item is. */
-static bool put_field(struct vb *b, enum val_type tag, span s)
+static inline bool put_field(struct vb *b, enum val_type tag, span s)
 {
     assert(s.n <= INT32_MAX);
-    size_t n = (tag != VAL_NONE) + varint_bytes((uint32_t)s.n) + s.n;
+    bool is_short = s.n < 0x80;
+    size_t n = (tag != VAL_NONE) + (is_short ? 1 : varint_bytes((uint32_t)s.n)) + s.n;
     uint8_t *to = room(b, n);
     if (!to) return false;
     if (tag != VAL_NONE) *to++ = (uint8_t)tag;
-    to += put_varint(to, (uint32_t)s.n);
-    if (s.n) memcpy(to, s.p, s.n);
+    if (is_short)
+        *to++ = (uint8_t)s.n;
+    else
+        to += put_varint(to, (uint32_t)s.n);
+    copy(to, s.p, s.n);
     b->out.n += n;
     return true;
 }
@@ -101,7 +121,7 @@ static bool grow_entries(struct vb *b)
 }
 
 /* A new entry that starts here; its field (name or member) of n bytes is about to be written. */
-static bool push_entry(struct vb *b, size_t field_n)
+static inline bool push_entry(struct vb *b, size_t field_n)
 {
     if (b->n_entries == b->cap_entries && !grow_entries(b)) return false;
     uint32_t at = (uint32_t)b->out.n;
@@ -113,7 +133,7 @@ static bool push_entry(struct vb *b, size_t field_n)
 static struct vb_level *top(struct vb *b) { return &b->levels[b->depth - 1]; }
 
 /* Whether a value may begin here; notes it in the container around it. */
-static bool open_value(struct vb *b)
+static inline bool open_value(struct vb *b)
 {
     if (b->rc != SHEAF_OK) return false;
     if (b->depth == 0) {
@@ -153,6 +173,13 @@ static void put_tag(struct vb *b, uint8_t tag)
 
 void vb_name(struct vb *b, span name)
 {
+    if (b->rc == SHEAF_OK && name.n <= LIMIT_ATTRIBUTE_NAME_BYTES && !utf8_check(name))
+        refuse(b, "One or more parameter values were invalid: Attribute name is not valid UTF-8");
+    vb_name_utf8(b, name);
+}
+
+void vb_name_utf8(struct vb *b, span name)
+{
     if (b->rc != SHEAF_OK) return;
     if (b->depth == 0 || top(b)->type != VAL_M || top(b)->has_name) {
         misuse(b, "a name outside a map, or two in a row");
@@ -161,10 +188,6 @@ void vb_name(struct vb *b, span name)
     if (name.n > LIMIT_ATTRIBUTE_NAME_BYTES) {
         refuse(b, "One or more parameter values were invalid: Attribute name is too large, must be "
                   "less than 65536 bytes");
-        return;
-    }
-    if (!utf8_check(name)) {
-        refuse(b, "One or more parameter values were invalid: Attribute name is not valid UTF-8");
         return;
     }
     b->size += name.n;
@@ -177,6 +200,8 @@ void vb_s(struct vb *b, span text)
         refuse(b, "One or more parameter values were invalid: String value is not valid UTF-8");
     put_scalar(b, VAL_S, text);
 }
+
+void vb_s_utf8(struct vb *b, span text) { put_scalar(b, VAL_S, text); }
 
 void vb_b(struct vb *b, span bytes) { put_scalar(b, VAL_B, bytes); }
 
@@ -246,14 +271,19 @@ static bool is_sorted(const struct vb *b, const struct vb_entry *e, uint32_t n)
     return true;
 }
 
-static void insertion_sort(const struct vb *b, struct vb_entry *e, uint32_t n)
+/* Returns whether they were in order already, with no two alike. */
+static bool insertion_sort(const struct vb *b, struct vb_entry *e, uint32_t n)
 {
+    bool was_sorted = true;
     for (uint32_t i = 1; i < n; i++) {
         struct vb_entry x = e[i];
         uint32_t j = i;
-        for (; j > 0 && compare(b, &e[j - 1], &x) > 0; j--) e[j] = e[j - 1];
+        int c = 1;
+        for (; j > 0 && (c = compare(b, &e[j - 1], &x)) > 0; j--) e[j] = e[j - 1];
         e[j] = x;
+        was_sorted &= j == i && c < 0;
     }
+    return was_sorted;
 }
 
 static void merge(const struct vb *b, struct vb_entry *from, struct vb_entry *to, uint32_t mid,
@@ -339,7 +369,7 @@ static bool move_entries(struct vb *b, uint32_t heap, struct vb_entry *e, uint32
     }
     uint32_t at = heap;
     for (uint32_t i = 0; i < n; i++) {
-        memcpy(b->out.p + at, b->scratch.p + (e[i].at - heap), e[i].n);
+        copy(b->out.p + at, b->scratch.p + (e[i].at - heap), e[i].n);
         e[i].at = at;
         at += e[i].n;
     }
@@ -350,11 +380,12 @@ static bool move_entries(struct vb *b, uint32_t heap, struct vb_entry *e, uint32
 static bool order_entries(struct vb *b, const struct vb_level *level, struct vb_entry *e,
                           uint32_t n)
 {
-    if (is_sorted(b, e, n)) return true;
-    if (n <= FEW)
-        insertion_sort(b, e, n);
-    else if (!merge_sort(b, e, n))
-        return false;
+    if (n <= FEW) {
+        if (insertion_sort(b, e, n)) return true;
+    } else {
+        if (is_sorted(b, e, n)) return true;
+        if (!merge_sort(b, e, n)) return false;
+    }
     for (uint32_t i = 1; i < n; i++)
         if (compare(b, &e[i - 1], &e[i]) == 0) return refuse_duplicate(b, level, &e[i]);
     return move_entries(b, level->at + BOX_HEADER, e, n);

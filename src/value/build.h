@@ -44,6 +44,9 @@ void vb_clear(struct vb *b);
 
 void vb_name(struct vb *b, span name);
 void vb_s(struct vb *b, span text); /* UTF-8 is checked */
+/* The same for text that is known to be UTF-8. */
+void vb_name_utf8(struct vb *b, span name);
+void vb_s_utf8(struct vb *b, span text);
 void vb_n(struct vb *b, const struct num *n);
 void vb_n_text(struct vb *b, span digits); /* parsed; AWS's messages */
 void vb_n_encoded(struct vb *b, span enc); /* must have passed num_check */

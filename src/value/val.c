@@ -12,15 +12,24 @@ const char *val_type_name(enum val_type t)
     return type_names[t];
 }
 
+/* By its length and letters: this is read for every value of a request. */
 bool val_type_parse(span name, enum val_type *out)
 {
-    for (unsigned t = VAL_S; t <= VAL_BS; t++)
-        if (span_eq(name, span_cstr(type_names[t]))) {
-            *out = (enum val_type)t;
-            return true;
-        }
-    *out = VAL_NONE;
-    return false;
+    const char *p = name.p;
+    enum val_type t = VAL_NONE;
+    if (name.n == 1)
+        t = *p == 'S'   ? VAL_S
+            : *p == 'N' ? VAL_N
+            : *p == 'B' ? VAL_B
+            : *p == 'M' ? VAL_M
+            : *p == 'L' ? VAL_L
+                        : VAL_NONE;
+    else if (name.n == 2 && p[1] == 'S')
+        t = *p == 'S' ? VAL_SS : *p == 'N' ? VAL_NS : *p == 'B' ? VAL_BS : VAL_NONE;
+    else if (name.n == 4)
+        t = memcmp(p, "BOOL", 4) == 0 ? VAL_BOOL : memcmp(p, "NULL", 4) == 0 ? VAL_NULL : VAL_NONE;
+    *out = t;
+    return t != VAL_NONE;
 }
 
 span val_bytes(val v)
