@@ -14,7 +14,8 @@
  *     }
  *
  * A repeated name is found at once among the first few of an object and else at its end, by
- * sorting: O(n log n) for any names, and no hash to attack.
+ * sorting: O(n log n) for any names, and no hash to attack. Among the attributes of an item or map
+ * the builder finds it, and it is a fault.
  *
  * ERRORS  SHEAF_SERIALIZATION for whatever is not JSON, or not the kind of value asked for; the
  * message is AWS's. For what is not JSON AWS has no message at all: it is "" and the answer carries

@@ -9,9 +9,7 @@
  */
 #include "base/base64.h"
 #include "base/utf8.h"
-#include "json/json.h"
-
-#include <assert.h>
+#include "json/read.h"
 
 #define ATTRIBUTE_VALUE "class com.amazonaws.dynamodb.v20120810.AttributeValue"
 #define ATTRIBUTE_MAP                                                                              \
@@ -86,7 +84,7 @@ static sheaf_rc read_scalar(struct decoder *d, enum val_type type, enum json_kin
     if (type == VAL_B) return read_binary(d, kind);
     TRY(json_text(d->j, &text));
     if (type == VAL_S)
-        vb_s(&d->b, text);
+        vb_s_utf8(&d->b, text);
     else
         vb_n_text(&d->b, text);
     return SHEAF_OK;
@@ -184,58 +182,109 @@ static sheaf_rc read_typed(struct decoder *d, enum val_type type, enum json_kind
     }
 }
 
-/* A value begins: its {"type": …} is opened. */
-static sheaf_rc open_value(struct decoder *d)
+static sheaf_rc not_an_object(struct decoder *d)
 {
     enum json_kind kind;
     sheaf_rc rc;
     TRY(json_peek(d->j, &kind));
-    if (take_null(d->j, kind, &rc)) {
-        fault(d, "The supplied Item contains a null AttributeValue");
-        return rc;
+    if (!take_null(d->j, kind, &rc)) return json_wrong_element(d->j, kind, ATTRIBUTE_VALUE);
+    fault(d, "The supplied Item contains a null AttributeValue");
+    return rc;
+}
+
+/* "S":"…"} or "N":"…"} with no escape and nothing above ASCII: what most values are. */
+static inline bool take_plain(struct json *j, uint8_t *type, span *text)
+{
+    bool high = false;
+    if (!take(j, '"') || j->end - j->at < 2) return false;
+    *type = j->at[0];
+    if ((*type != 'S' && *type != 'N') || j->at[1] != '"') return false;
+    j->at += 2;
+    if (!take(j, ':') || !take(j, '"')) return false;
+    const uint8_t *p = scan_plain(j->at, j->end, &high);
+    if (p == j->end || *p != '"' || high) return false;
+    *text = SPAN(j->at, (size_t)(p - j->at));
+    j->at = p + 1;
+    return take(j, '}');
+}
+
+/* A value begins. Plain ones are read at once; whatever else it is, complaints included, is left to
+ * the frame of its {"type": …}. */
+static inline sheaf_rc read_value(struct decoder *d)
+{
+    uint8_t type;
+    span text;
+    if (!take(d->j, '{')) return not_an_object(d);
+    const uint8_t *start = d->j->at;
+    if (d->j->depth < JSON_DEPTH_MAX && take_plain(d->j, &type, &text)) {
+        if (type == 'S')
+            vb_s_utf8(&d->b, text);
+        else
+            vb_n_text(&d->b, text);
+        d->j->is_first = false;
+        return SHEAF_OK;
     }
-    if (kind != JSON_OBJECT) return json_wrong_element(d->j, kind, ATTRIBUTE_VALUE);
-    TRY(json_object(d->j));
+    d->j->at = start;
+    TRY(json_open(d->j));
     push(d, TYPED);
     return SHEAF_OK;
 }
 
 /* ---- one step for each kind of frame ---- */
 
-static sheaf_rc step_typed(struct decoder *d)
+/* The end of {"type": …}. */
+static void close_typed(struct decoder *d)
+{
+    if (d->frames[--d->n].types == 0)
+        fault(d, "Supplied AttributeValue is empty, must contain exactly one of the supported "
+                 "datatypes");
+}
+
+/* Notes that the value has this type. Twice the same is a repeated name, another one a fault. */
+static sheaf_rc note_type(struct decoder *d, enum val_type type)
 {
     struct frame *f = &d->frames[d->n - 1];
+    uint16_t bit = (uint16_t)(1u << type);
+    if (f->types & bit) return json_repeated(d->j, span_cstr(val_type_name(type)));
+    if (f->types != 0)
+        fault(d, "Supplied AttributeValue has more than one datatypes set, must contain exactly "
+                 "one of the supported datatypes");
+    f->types |= bit;
+    return SHEAF_OK;
+}
+
+static sheaf_rc step_typed(struct decoder *d)
+{
+    uint32_t depth = d->j->depth;
     enum val_type type;
     enum json_kind kind;
     span name;
     bool has;
     sheaf_rc rc;
-    TRY(json_next_name(d->j, &name, &has));
+    TRY(read_name(d->j, &name, &has));
     if (!has) {
-        if (f->types == 0)
-            fault(d, "Supplied AttributeValue is empty, must contain exactly one of the supported "
-                     "datatypes");
-        d->n--;
-        return SHEAF_OK;
+        close_typed(d);
+        return json_forget_names(d->j, depth);
     }
-    if (!val_type_parse(name, &type)) return json_skip(d->j, NULL); /* AWS ignores it */
+    if (!val_type_parse(name, &type)) { /* AWS passes it over */
+        TRY(json_note_name(d->j, name));
+        return json_skip(d->j, NULL);
+    }
     TRY(json_peek(d->j, &kind));
     if (take_null(d->j, kind, &rc)) return rc; /* as if it were not there */
-    if (f->types != 0)
-        fault(d, "Supplied AttributeValue has more than one datatypes set, must contain exactly "
-                 "one of the supported datatypes");
-    f->types |= (uint16_t)(1u << type);
+    TRY(note_type(d, type));
     return read_typed(d, type, kind);
 }
 
+/* The builder sorts the names, and so finds a repeated one itself. */
 static sheaf_rc step_map(struct decoder *d)
 {
     span name;
     bool has;
-    TRY(json_next_name(d->j, &name, &has));
+    TRY(read_name(d->j, &name, &has));
     if (has) {
-        vb_name(&d->b, name);
-        return open_value(d);
+        vb_name_utf8(&d->b, name);
+        return read_value(d);
     }
     vb_end(&d->b);
     d->n--;
@@ -246,7 +295,7 @@ static sheaf_rc step_list(struct decoder *d)
 {
     bool has;
     TRY(json_next_element(d->j, &has));
-    if (has) return open_value(d);
+    if (has) return read_value(d);
     vb_end(&d->b);
     d->n--;
     return SHEAF_OK;
@@ -294,11 +343,11 @@ static sheaf_rc read_attributes(struct decoder *d, struct json_item *out)
     for (;;) {
         span name;
         bool has;
-        TRY(json_next_name(d->j, &name, &has));
+        TRY(read_name(d->j, &name, &has));
         if (!has) break;
         bool was_good = d->b.rc == SHEAF_OK;
-        vb_name(&d->b, name);
-        TRY(open_value(d));
+        vb_name_utf8(&d->b, name);
+        TRY(read_value(d));
         TRY(run(d, 0));
         if (was_good && d->b.rc != SHEAF_OK) out->fault_name = name;
     }
@@ -336,7 +385,7 @@ sheaf_rc json_read_value(struct json *j, span name, struct json_item *out)
     decoder_init(&d, j);
     vb_map_begin(&d.b);
     vb_name(&d.b, name);
-    TRY(open_value(&d));
+    TRY(read_value(&d));
     TRY(run(&d, 0));
     vb_end(&d.b);
     if (d.b.rc != SHEAF_OK) out->fault_name = name;

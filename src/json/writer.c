@@ -42,36 +42,54 @@ static void put_escape(struct buf *out, uint8_t c)
     buf_put(out, text, letter ? 2 : 6);
 }
 
+/* A text from `stop` on, where the first byte stands that needs an escape; all before is written. */
+static void put_escaped(struct buf *out, const uint8_t *stop, const uint8_t *end)
+{
+    bool high;
+    while (stop < end) {
+        const uint8_t *p = stop + 1;
+        put_escape(out, *stop);
+        stop = scan_plain(p, end, &high);
+        buf_put(out, p, (size_t)(stop - p));
+    }
+}
+
+/* head, text, tail, the first ending and the last beginning with the quote: one look for room when
+ * nothing needs an escape. */
+static inline void put_quoted(struct buf *out, span head, span text, span tail)
+{
+    bool high;
+    const uint8_t *p = text.p, *end = text.n ? p + text.n : p;
+    const uint8_t *stop = scan_plain(p, end, &high);
+    size_t plain = (size_t)(stop - p);
+    uint8_t *to = buf_room(out, head.n + plain + (stop == end ? tail.n : 0));
+    if (!to) return;
+    memcpy(to, head.p, head.n);
+    if (plain) memcpy(to + head.n, p, plain);
+    out->n += head.n + plain;
+    if (stop < end) {
+        put_escaped(out, stop, end);
+        buf_put_span(out, tail);
+        return;
+    }
+    memcpy(to + head.n + plain, tail.p, tail.n);
+    out->n += tail.n;
+}
+
 void json_put_text(struct buf *out, span text)
 {
-    const uint8_t *p = text.p, *end = text.n ? p + text.n : p;
-    bool high;
-    buf_put_u8(out, '"');
-    while (p < end) {
-        const uint8_t *stop = scan_plain(p, end, &high);
-        buf_put(out, p, (size_t)(stop - p));
-        if (stop < end) put_escape(out, *stop++);
-        p = stop;
-    }
-    buf_put_u8(out, '"');
+    put_quoted(out, SPAN_LIT("\""), text, SPAN_LIT("\""));
 }
 
 /* ---- attribute values ---- */
 
-static void put_number(struct buf *out, span enc)
-{
-    char text[NUM_TEXT_MAX];
-    buf_put_u8(out, '"');
-    buf_put(out, text, num_format_encoded(enc, text));
-    buf_put_u8(out, '"');
-}
-
 static void put_scalar(struct buf *out, enum val_type t, span bytes)
 {
+    char digits[NUM_TEXT_MAX];
     if (t == VAL_S) {
         json_put_text(out, bytes);
     } else if (t == VAL_N) {
-        put_number(out, bytes);
+        json_put_text(out, SPAN(digits, num_format_encoded(bytes, digits)));
     } else {
         assert(t == VAL_B);
         buf_put_u8(out, '"');
@@ -104,12 +122,22 @@ void json_put_map(struct buf *out, val map)
 {
     buf_put_u8(out, '{');
     for (uint32_t i = 0, n = val_count(map); i < n; i++) {
-        if (i) buf_put_u8(out, ',');
-        json_put_text(out, val_name_at(map, i));
-        buf_put_u8(out, ':');
+        put_quoted(out, i ? SPAN_LIT(",\"") : SPAN_LIT("\""), val_name_at(map, i), SPAN_LIT("\":"));
         json_put_value(out, val_at(map, i));
     }
     buf_put_u8(out, '}');
+}
+
+static void put_number(struct buf *out, span enc)
+{
+    char digits[NUM_TEXT_MAX];
+    size_t n = num_format_encoded(enc, digits);
+    uint8_t *to = buf_room(out, n + 8);
+    if (!to) return;
+    memcpy(to, "{\"N\":\"", 6);
+    memcpy(to + 6, digits, n);
+    memcpy(to + 6 + n, "\"}", 2);
+    out->n += n + 8;
 }
 
 static void put_head(struct buf *out, enum val_type t)
@@ -120,24 +148,43 @@ static void put_head(struct buf *out, enum val_type t)
     buf_put(out, "\":", 2);
 }
 
-void json_put_value(struct buf *out, val v)
+static void put_container(struct buf *out, enum val_type t, val v)
 {
-    enum val_type t = val_type(v);
-    assert(t != VAL_NONE);
     put_head(out, t);
     if (t == VAL_M)
         json_put_map(out, v);
     else if (t == VAL_L)
         put_list(out, v);
-    else if (t == VAL_NULL || (t == VAL_BOOL && val_bool(v)))
-        buf_put(out, "true", 4);
-    else if (t == VAL_BOOL)
-        buf_put(out, "false", 5);
-    else if (t >= VAL_SS)
-        put_set(out, t, v);
     else
-        put_scalar(out, t, val_bytes(v));
+        put_set(out, t, v);
     buf_put_u8(out, '}');
+}
+
+void json_put_value(struct buf *out, val v)
+{
+    enum val_type t = val_type(v);
+    switch (t) {
+    case VAL_S:
+        put_quoted(out, SPAN_LIT("{\"S\":\""), val_bytes(v), SPAN_LIT("\"}"));
+        return;
+    case VAL_N:
+        put_number(out, val_bytes(v));
+        return;
+    case VAL_BOOL:
+        buf_put_span(out, val_bool(v) ? SPAN_LIT("{\"BOOL\":true}") : SPAN_LIT("{\"BOOL\":false}"));
+        return;
+    case VAL_NULL:
+        buf_put_span(out, SPAN_LIT("{\"NULL\":true}"));
+        return;
+    case VAL_B:
+        put_head(out, t);
+        put_scalar(out, t, val_bytes(v));
+        buf_put_u8(out, '}');
+        return;
+    default:
+        assert(t != VAL_NONE);
+        put_container(out, t, v);
+    }
 }
 
 void json_put_item(struct buf *out, span item) { json_put_map(out, item_map(item)); }
