@@ -6,6 +6,7 @@
 
 void bench_numbers(const struct bench_options *o);
 void bench_items(const struct bench_options *o);
+void bench_jsons(const struct bench_options *o);
 void bench_expressions(const struct bench_options *o);
 void bench_keys(const struct bench_options *o);
 void bench_signatures(const struct bench_options *o);

@@ -37,6 +37,7 @@ int main(int argc, char **argv)
 #endif
     bench_numbers(&o);
     bench_items(&o);
+    bench_jsons(&o);
     bench_expressions(&o);
     bench_keys(&o);
     bench_signatures(&o);
