@@ -15,9 +15,9 @@ SHEAF_NODISCARD sheaf_rc json_repeated(struct json *j, span name);
 SHEAF_NODISCARD sheaf_rc json_not_the_kind(struct json *j, const char *wanted);
 /* Behind the number at p, NULL when there is none by JSON's grammar. */
 const uint8_t *json_number_end(const uint8_t *p, const uint8_t *end);
-/* A text, its quote taken, of which p (with `high`) is how far scan_plain came: it holds an escape,
- * or bytes above ASCII, or ends badly. out == NULL: it is checked and nothing else. */
-SHEAF_NODISCARD sheaf_rc json_text_slow(struct json *j, const uint8_t *p, bool high, span *out);
+/* A text, its quote taken, of which p is how far scan_ascii came: it holds an escape, or bytes above
+ * ASCII, or ends badly. out == NULL: it is checked and nothing else. */
+SHEAF_NODISCARD sheaf_rc json_text_slow(struct json *j, const uint8_t *p, span *out);
 
 /* Opens the container whose brace or bracket is taken. */
 SHEAF_NODISCARD sheaf_rc json_open(struct json *j);
@@ -48,9 +48,8 @@ static inline bool take(struct json *j, uint8_t c)
 /* The rest of a text whose opening quote is taken. */
 static inline sheaf_rc read_text(struct json *j, span *out)
 {
-    bool high = false;
-    const uint8_t *p = scan_plain(j->at, j->end, &high);
-    if (p == j->end || *p != '"' || high) return json_text_slow(j, p, high, out);
+    const uint8_t *p = scan_ascii(j->at, j->end);
+    if (p == j->end || *p != '"') return json_text_slow(j, p, out);
     if (out) *out = SPAN(j->at, (size_t)(p - j->at));
     j->at = p + 1;
     return SHEAF_OK;

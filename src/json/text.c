@@ -124,8 +124,10 @@ static sheaf_rc escaped_text(struct json *j, const uint8_t *start, const uint8_t
     return SHEAF_OK;
 }
 
-sheaf_rc json_text_slow(struct json *j, const uint8_t *p, bool high, span *out)
+sheaf_rc json_text_slow(struct json *j, const uint8_t *p, span *out)
 {
+    bool high = false;
+    p = scan_plain(p, j->end, &high);
     if (p == j->end) return json_malformed(j);
     if (*p == '\\') return escaped_text(j, j->at, p, out);
     span text = SPAN(j->at, (size_t)(p - j->at));

@@ -195,14 +195,13 @@ static sheaf_rc not_an_object(struct decoder *d)
 /* "S":"…"} or "N":"…"} with no escape and nothing above ASCII: what most values are. */
 static inline bool take_plain(struct json *j, uint8_t *type, span *text)
 {
-    bool high = false;
     if (!take(j, '"') || j->end - j->at < 2) return false;
     *type = j->at[0];
     if ((*type != 'S' && *type != 'N') || j->at[1] != '"') return false;
     j->at += 2;
     if (!take(j, ':') || !take(j, '"')) return false;
-    const uint8_t *p = scan_plain(j->at, j->end, &high);
-    if (p == j->end || *p != '"' || high) return false;
+    const uint8_t *p = scan_ascii(j->at, j->end);
+    if (p == j->end || *p != '"') return false;
     *text = SPAN(j->at, (size_t)(p - j->at));
     j->at = p + 1;
     return take(j, '}');

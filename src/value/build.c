@@ -402,7 +402,10 @@ static void put_directory(struct vb *b, const struct vb_level *level, const stru
         vb_fail(b, err_nomem(b->ctx->err));
         return;
     }
-    for (uint32_t i = 0; i < n; i++, to += width) store_width(to, width, e[i].at - heap);
+    if (width == 1)
+        for (uint32_t i = 0; i < n; i++) *to++ = (uint8_t)(e[i].at - heap);
+    else
+        for (uint32_t i = 0; i < n; i++, to += width) store_width(to, width, e[i].at - heap);
     store_width(to, width, n);
     b->out.n += ((size_t)n + 1) * width;
     b->out.p[level->at] = (uint8_t)(width << WIDTH_SHIFT | (unsigned)level->type);

@@ -20,6 +20,7 @@ static uint8_t *guarded(size_t *page_out)
 
 static void same(const uint8_t *p, const uint8_t *end)
 {
+    assert_ptr_equal(scan_ascii(p, end), scan_ascii_scalar(p, end));
     for (int before = 0; before < 2; before++) {
         bool high = before, high_scalar = before;
         const uint8_t *got = scan_plain(p, end, &high);
@@ -48,6 +49,8 @@ static void test_scan__stops_at_each_byte_that_it_should(void **state)
                 const uint8_t *got = scan_plain(p, p + n, &high);
                 assert_ptr_equal(got, stops((uint8_t)c) ? p + at : p + n);
                 assert_int_equal(high, c >= 0x80);
+                got = scan_ascii(p, p + n);
+                assert_ptr_equal(got, stops((uint8_t)c) || c >= 0x80 ? p + at : p + n);
                 same(p, p + n);
             }
         }
