@@ -75,16 +75,22 @@ void arena_rewind(struct arena *a, struct arena_mark mark)
     a->end = a->head ? (uint8_t *)a->head + a->head->size : a->room ? a->room + a->room_n : NULL;
 }
 
+static bool refuse(struct arena *a)
+{
+    a->is_over = true;
+    return false;
+}
+
 /* A new newest block with room for n bytes. */
 static bool grow(struct arena *a, size_t n)
 {
-    if (n > a->ceiling) return false;
+    if (n > a->ceiling) return refuse(a);
     size_t size = a->head ? a->head->size * 2 : a->room ? AFTER_ROOM : FIRST_BLOCK;
     if (size > LAST_BLOCK) size = LAST_BLOCK;
     if (size < n + sizeof(struct arena_block)) size = n + sizeof(struct arena_block);
     if (a->used + size > a->ceiling) {
         size = n + sizeof(struct arena_block); /* near the ceiling: no more than is needed */
-        if (a->used + size > a->ceiling) return false;
+        if (a->used + size > a->ceiling) return refuse(a);
     }
     struct arena_block *b = mem_alloc(size);
     if (!b) return false;

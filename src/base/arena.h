@@ -13,6 +13,7 @@ struct arena {
     size_t used, ceiling;     /* bytes asked of the heap, and how many may be */
     uint8_t *room;            /* storage of the caller's that is used first; NULL: none */
     size_t room_n;
+    bool is_over; /* the ceiling has refused something since the last init, deinit or reset */
 };
 
 /* `ceiling` bounds all bytes taken from the heap: an arena is born with its limit. Takes no memory

@@ -80,15 +80,15 @@ static const struct json_item *key_at(const struct keys *keys, uint32_t i)
 }
 
 /* The gets of one table, one after the other with the same placeholders. */
-static sheaf_rc add_table(struct ctx *c, span table, const struct keys *keys,
+static sheaf_rc add_table(const struct op_call *call, span table, const struct keys *keys,
                           struct core_multi_get *q)
 {
     struct core_get *to = (struct core_get *)q->gets + q->n;
     struct expr_env *env;
-    TRY(check_params(c, keys));
-    TRY(op_env(c, &keys->names, NULL, false, &env));
+    TRY(check_params(call->c, keys));
+    TRY(op_env(call, &keys->names, NULL, false, &env));
     for (uint32_t i = 0; i < keys->keys.n; i++) {
-        TRY(op_check_item(c, key_at(keys, i)));
+        TRY(op_check_item(call, key_at(keys, i)));
         to[i] = (struct core_get){.table = table,
                                   .key = key_at(keys, i)->item,
                                   .projection = keys->projection,
@@ -99,8 +99,10 @@ static sheaf_rc add_table(struct ctx *c, span table, const struct keys *keys,
     return SHEAF_OK;
 }
 
-static sheaf_rc prepare(struct ctx *c, const struct batch_get_in *in, struct core_multi_get *q)
+static sheaf_rc prepare(const struct op_call *call, const struct batch_get_in *in,
+                        struct core_multi_get *q)
 {
+    struct ctx *c = call->c;
     struct keys *const *tables = in->tables.all;
     uint32_t n = 0;
     for (uint32_t i = 0; i < in->tables.n; i++) n += tables[i]->keys.n;
@@ -108,7 +110,7 @@ static sheaf_rc prepare(struct ctx *c, const struct batch_get_in *in, struct cor
                                  .capacity = op_capacity_mode(&in->capacity)};
     if (!q->gets) return err_nomem(c->err);
     for (uint32_t i = 0; i < in->tables.n; i++)
-        TRY(add_table(c, in->tables.names[i], tables[i], q));
+        TRY(add_table(call, in->tables.names[i], tables[i], q));
     return SHEAF_OK;
 }
 
@@ -168,7 +170,7 @@ static sheaf_rc run(struct op_call *call, const void *in_, void *out_)
     struct batch_get_out *out = out_;
     struct core_multi_get q;
     struct core_items_outcome got;
-    TRY(prepare(call->c, in, &q));
+    TRY(prepare(call, in, &q));
     sheaf_rc rc = core_multi_get(call->core, call->c, &q, &got);
     call->position = got.position;
     TRY(rc);
@@ -178,5 +180,9 @@ static sheaf_rc run(struct op_call *call, const void *in_, void *out_)
                          (struct op_given){in->tables.names, in->tables.n}, &out->capacity);
 }
 
-const struct op op_BatchGetItem = {
-    .name = "BatchGetItem", .is_brief = true, .input = &in_shape, .output = &out_shape, .run = run};
+const struct op op_BatchGetItem = {.name = "BatchGetItem",
+                                   .is_brief = true,
+                                   .is_current = true,
+                                   .input = &in_shape,
+                                   .output = &out_shape,
+                                   .run = run};

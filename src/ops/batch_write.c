@@ -80,21 +80,24 @@ static const struct member out_members[] = {
 };
 static const struct shape out_shape = STRUCT_SHAPE(struct batch_write_out, out_members);
 
-static sheaf_rc add(struct ctx *c, span table, const struct write_request *r, struct expr_env *env,
-                    struct core_write *to)
+static sheaf_rc add(const struct op_call *call, span table, const struct write_request *r,
+                    struct expr_env *env, struct core_write *to)
 {
     if ((r->put == NULL) == (r->delete_ == NULL))
-        return err_validation(c->err, "Supplied AttributeValue has more than one datatypes set, "
-                                      "must contain exactly one of the supported datatypes");
+        return err_validation(call->c->err,
+                              "Supplied AttributeValue has more than one datatypes set, "
+                              "must contain exactly one of the supported datatypes");
     const struct json_item *item = r->put ? &r->put->item : &r->delete_->key;
-    TRY(op_check_item(c, item));
+    TRY(op_check_item(call, item));
     *to = (struct core_write){
         .action = r->put ? CORE_PUT : CORE_DELETE, .table = table, .item = item->item, .env = env};
     return SHEAF_OK;
 }
 
-static sheaf_rc prepare(struct ctx *c, const struct batch_write_in *in, struct core_batch_write *q)
+static sheaf_rc prepare(const struct op_call *call, const struct batch_write_in *in,
+                        struct core_batch_write *q)
 {
+    struct ctx *c = call->c;
     const struct shape_list *lists = in->tables.all;
     uint32_t n = 0;
     for (uint32_t i = 0; i < in->tables.n; i++) n += lists[i].n;
@@ -107,7 +110,7 @@ static sheaf_rc prepare(struct ctx *c, const struct batch_write_in *in, struct c
     for (uint32_t i = 0; i < in->tables.n; i++) {
         struct write_request *const *requests = lists[i].all;
         for (uint32_t k = 0; k < lists[i].n; k++)
-            TRY(add(c, in->tables.names[i], requests[k], env, &writes[q->n++]));
+            TRY(add(call, in->tables.names[i], requests[k], env, &writes[q->n++]));
     }
     return SHEAF_OK;
 }
@@ -145,7 +148,7 @@ static sheaf_rc run(struct op_call *call, const void *in_, void *out_)
     struct core_batch_write q;
     struct core_multi_outcome got;
     const struct op_given given = {in->tables.names, in->tables.n};
-    TRY(prepare(call->c, in, &q));
+    TRY(prepare(call, in, &q));
     sheaf_rc rc = core_batch_write(call->core, call->c, &q, &got);
     call->position = got.position;
     TRY(rc);

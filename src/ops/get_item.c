@@ -48,8 +48,8 @@ static sheaf_rc run(struct op_call *call, const void *in_, void *out_)
                                       .is_consistent = in->is_consistent == SHAPE_TRUE},
                               .capacity = op_capacity_mode(&in->capacity)};
     TRY(check_params(call->c, in));
-    TRY(op_check_item(call->c, &in->key));
-    TRY(op_env(call->c, &in->names, NULL, false, &q.get.env));
+    TRY(op_check_item(call, &in->key));
+    TRY(op_env(call, &in->names, NULL, false, &q.get.env));
     q.get.key = in->key.item;
     sheaf_rc rc = core_get_item(call->core, call->c, &q, &got);
     call->position = got.position;
@@ -59,5 +59,9 @@ static sheaf_rc run(struct op_call *call, const void *in_, void *out_)
                        &out->capacity);
 }
 
-const struct op op_GetItem = {
-    .name = "GetItem", .input = &in_shape, .output = &out_shape, .run = run, .is_brief = true};
+const struct op op_GetItem = {.name = "GetItem",
+                              .input = &in_shape,
+                              .output = &out_shape,
+                              .run = run,
+                              .is_brief = true,
+                              .is_current = true};

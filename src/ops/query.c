@@ -132,11 +132,12 @@ static sheaf_rc check_segments(struct ctx *c, const struct query_in *in)
                                   "request when parameter TotalSegments is present");
 }
 
-static sheaf_rc check_start_key(struct ctx *c, const struct query_in *in, bool is_scan)
+static sheaf_rc check_start_key(const struct op_call *call, const struct query_in *in, bool is_scan)
 {
     if (!in->start_key.fault) return SHEAF_OK;
-    return err_validation(c->err, "%s%s", is_scan ? "The provided starting key is invalid: " : "",
-                          in->start_key.fault);
+    return err_validation(call->c->err, "%s%s",
+                          is_scan ? "The provided starting key is invalid: " : "",
+                          op_fault(call, in->start_key.fault));
 }
 
 static enum core_select select_of(const struct shape_word *word)
@@ -147,11 +148,12 @@ static enum core_select select_of(const struct shape_word *word)
     return selects[word->i];
 }
 
-static sheaf_rc prepare(struct ctx *c, const struct query_in *in, bool is_scan,
+static sheaf_rc prepare(const struct op_call *call, const struct query_in *in, bool is_scan,
                         struct core_query *q)
 {
+    struct ctx *c = call->c;
     TRY(check_params(c, in, is_scan));
-    TRY(check_start_key(c, in, is_scan));
+    TRY(check_start_key(call, in, is_scan));
     TRY(check_segments(c, in));
     *q = (struct core_query){
         .table = in->table,
@@ -170,7 +172,7 @@ static sheaf_rc prepare(struct ctx *c, const struct query_in *in, bool is_scan,
         .is_consistent = in->is_consistent == SHAPE_TRUE,
         .capacity = op_capacity_mode(&in->capacity),
     };
-    return op_env(c, &in->names, &in->values, is_scan, &q->env);
+    return op_env(call, &in->names, &in->values, is_scan, &q->env);
 }
 
 static sheaf_rc read(struct op_call *call, const struct query_in *in, bool is_scan,
@@ -178,7 +180,7 @@ static sheaf_rc read(struct op_call *call, const struct query_in *in, bool is_sc
 {
     struct core_query q;
     struct core_page page;
-    TRY(prepare(call->c, in, is_scan, &q));
+    TRY(prepare(call, in, is_scan, &q));
     sheaf_rc rc = core_query(call->core, call->c, &q, &page);
     call->position = page.position;
     TRY(rc);
@@ -201,7 +203,11 @@ static sheaf_rc scan(struct op_call *call, const void *in, void *out)
     return read(call, in, true, out);
 }
 
-const struct op op_Query = {
-    .name = "Query", .is_brief = true, .input = &query_shape, .output = &out_shape, .run = query};
+const struct op op_Query = {.name = "Query",
+                            .is_brief = true,
+                            .is_current = true,
+                            .input = &query_shape,
+                            .output = &out_shape,
+                            .run = query};
 const struct op op_Scan = {
     .name = "Scan", .is_brief = true, .input = &scan_shape, .output = &out_shape, .run = scan};

@@ -83,13 +83,22 @@ static sheaf_rc decode(struct op_call *call, void *in)
     return shape_check(call->c, q->op->input, in, q->op->is_brief, &call->message);
 }
 
+/* A body that grows over the request's memory while it is read is the client's fault and no
+ * failure of ours; out of memory without that is. */
+static sheaf_rc blame(struct ctx *c, sheaf_rc rc)
+{
+    if (rc != SHEAF_NOMEM || !c->arena->is_over) return rc;
+    return err_set(c->err, SHEAF_TOO_LARGE,
+                   "The request takes more memory than the server gives to one request");
+}
+
 static sheaf_rc run(struct op_call *call, struct op_reply *out)
 {
     const struct op *op = call->request->op;
     void *in = arena_zalloc(call->c->arena, op->input->size);
     void *answer = arena_zalloc(call->c->arena, op->output->size);
     if (!in || !answer) return err_nomem(call->c->err);
-    TRY(decode(call, in));
+    TRY(blame(call->c, decode(call, in)));
     TRY(may(call, in));
     TRY(op->run(call, in, answer));
     buf_init(&out->body, call->c->arena, BODY_MAX);

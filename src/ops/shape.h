@@ -176,6 +176,7 @@ struct op {
     bool is_streams, is_write;
     bool touches_all; /* names no table: may() is asked about all of them */
     bool is_brief;    /* reports violations in the newer way where the shape has one */
+    bool is_current;  /* and the faults of values in its newer words */
     const struct shape *input, *output; /* structs */
     sheaf_rc (*run)(struct op_call *call, const void *in, void *out);
 };

@@ -96,19 +96,18 @@ static int64_t to_int(span digits, int64_t min, int64_t max)
 {
     const char *p = digits.p;
     bool is_negative = digits.n && p[0] == '-';
-    uint64_t v = 0;
+    int64_t v = 0;
     for (size_t i = is_negative; i < digits.n; i++) {
-        if (p[i] < '0' || p[i] > '9') {
+        int digit = p[i] - '0';
+        if (digit < 0 || digit > 9) {
             double d = to_double(digits);
             return d <= (double)min ? min : d >= (double)max ? max : (int64_t)d;
         }
-        if (v <= (uint64_t)INT64_MAX / 16)
-            v = v * 10 + (uint64_t)(p[i] - '0');
-        else
+        if (__builtin_mul_overflow(v, 10, &v) ||
+            __builtin_add_overflow(v, is_negative ? -digit : digit, &v))
             return is_negative ? min : max;
     }
-    int64_t signed_v = is_negative ? -(int64_t)v : (int64_t)v;
-    return signed_v < min ? min : signed_v > max ? max : signed_v;
+    return v < min ? min : v > max ? max : v;
 }
 
 static sheaf_rc decode_int(struct json *j, bool is_long, struct shape_int *out)

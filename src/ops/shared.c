@@ -238,9 +238,25 @@ sheaf_rc op_metrics_map(struct ctx *c, const struct core_metrics *m, uint32_t n,
 
 /* ---- values and placeholders ---- */
 
-sheaf_rc op_check_item(struct ctx *c, const struct json_item *item)
+/* The reader speaks as the service's older checks do. */
+const char *op_fault(const struct op_call *call, const char *fault)
 {
-    return item->fault ? err_validation(c->err, "%s", item->fault) : SHEAF_OK;
+    static const char *const words[][2] = {
+        {"The parameter cannot be converted to a numeric value",
+         "The parameter cannot be converted to a numeric value: "},
+        {"Input collection contains duplicates",
+         "One or more parameter values were invalid: Input collection contains duplicates."},
+    };
+    if (!call->request->op->is_current) return fault;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(fault, words[i][0]) == 0) return words[i][1];
+    return fault;
+}
+
+sheaf_rc op_check_item(const struct op_call *call, const struct json_item *item)
+{
+    if (!item->fault) return SHEAF_OK;
+    return err_validation(call->c->err, "%s", op_fault(call, item->fault));
 }
 
 static sheaf_rc set_names(struct ctx *c, const struct shape_names *names, struct expr_env *env)
@@ -262,11 +278,12 @@ static sheaf_rc refuse_value(struct ctx *c, const struct json_item *values)
                           values->fault, SPAN_ARG(values->fault_name));
 }
 
-static sheaf_rc set_values(struct ctx *c, const struct json_item *values, bool is_wrapped,
-                           struct expr_env *env)
+static sheaf_rc set_values(const struct op_call *call, const struct json_item *values,
+                           bool is_wrapped, struct expr_env *env)
 {
+    struct ctx *c = call->c;
     if (values->fault && values->fault_name.p && is_wrapped) return refuse_value(c, values);
-    TRY(op_check_item(c, values));
+    TRY(op_check_item(call, values));
     val map = item_map(values->item);
     uint32_t n = val_count(map);
     env->values = ARENA_ARRAY(c->arena, struct expr_value, n + 1);
@@ -279,13 +296,14 @@ static sheaf_rc set_values(struct ctx *c, const struct json_item *values, bool i
     return SHEAF_OK;
 }
 
-sheaf_rc op_env(struct ctx *c, const struct shape_names *names, const struct json_item *values,
-                bool is_wrapped, struct expr_env **env_out)
+sheaf_rc op_env(const struct op_call *call, const struct shape_names *names,
+                const struct json_item *values, bool is_wrapped, struct expr_env **env_out)
 {
+    struct ctx *c = call->c;
     struct expr_env *env = ARENA_NEW(c->arena, struct expr_env);
     if (!env) return err_nomem(c->err);
     if (names->has) TRY(set_names(c, names, env));
-    if (values && values->has) TRY(set_values(c, values, is_wrapped, env));
+    if (values && values->has) TRY(set_values(call, values, is_wrapped, env));
     *env_out = env;
     return SHEAF_OK;
 }

@@ -73,11 +73,13 @@ SHEAF_NODISCARD sheaf_rc op_metrics_map(struct ctx *c, const struct core_metrics
 enum core_capacity_mode op_capacity_mode(const struct shape_word *word);
 static inline bool op_wants_metrics(const struct shape_word *word) { return word->i == 1; }
 static inline bool op_wants_old(const struct shape_word *on_failure) { return on_failure->i == 1; }
-/* Raises an item's fault. */
-SHEAF_NODISCARD sheaf_rc op_check_item(struct ctx *c, const struct json_item *item);
+/* Raises an item's fault, in the words of the call's operation. */
+SHEAF_NODISCARD sheaf_rc op_check_item(const struct op_call *call, const struct json_item *item);
+/* A fault in those words. */
+const char *op_fault(const struct op_call *call, const char *fault);
 /* Placeholders for core; raises the fault of a value. is_wrapped: in the words of the operations
  * that name its placeholder, "ExpressionAttributeValues contains invalid value: … for key :v". */
-SHEAF_NODISCARD sheaf_rc op_env(struct ctx *c, const struct shape_names *names,
+SHEAF_NODISCARD sheaf_rc op_env(const struct op_call *call, const struct shape_names *names,
                                 const struct json_item *values, bool is_wrapped,
                                 struct expr_env **env_out);
 

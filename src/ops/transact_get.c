@@ -67,9 +67,10 @@ static const struct member out_members[] = {
 };
 static const struct shape out_shape = STRUCT_SHAPE(struct transact_get_out, out_members);
 
-static sheaf_rc prepare(struct ctx *c, const struct transact_get_in *in, span *tables,
+static sheaf_rc prepare(const struct op_call *call, const struct transact_get_in *in, span *tables,
                         struct core_multi_get *q)
 {
+    struct ctx *c = call->c;
     struct get_entry *const *entries = in->entries.all;
     struct core_get *gets = ARENA_ARRAY(c->arena, struct core_get, in->entries.n);
     if (!gets) return err_nomem(c->err);
@@ -79,10 +80,10 @@ static sheaf_rc prepare(struct ctx *c, const struct transact_get_in *in, span *t
                                  .capacity = op_capacity_mode(&in->capacity)};
     for (uint32_t i = 0; i < q->n; i++) {
         const struct get_action *get = entries[i]->get;
-        TRY(op_check_item(c, &get->key));
+        TRY(op_check_item(call, &get->key));
         gets[i] = (struct core_get){
             .table = get->table, .key = get->key.item, .projection = get->projection};
-        TRY(op_env(c, &get->names, NULL, false, &gets[i].env));
+        TRY(op_env(call, &get->names, NULL, false, &gets[i].env));
         tables[i] = get->table;
     }
     return SHEAF_OK;
@@ -109,7 +110,7 @@ static sheaf_rc run(struct op_call *call, const void *in_, void *out_)
     struct core_multi_get q;
     struct core_items_outcome got;
     span tables[ACTIONS_MAX];
-    TRY(prepare(call->c, in, tables, &q));
+    TRY(prepare(call, in, tables, &q));
     sheaf_rc rc = core_multi_get(call->core, call->c, &q, &got);
     call->position = got.position;
     if (rc == SHEAF_TRANSACTION_CANCELED) {

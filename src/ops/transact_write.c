@@ -116,12 +116,12 @@ static sheaf_rc action_of(struct ctx *c, const struct entry *e, enum core_action
                           "TransactItems can only contain one of Check, Put, Update or Delete");
 }
 
-static sheaf_rc add(struct ctx *c, const struct entry *e, struct core_write *to)
+static sheaf_rc add(const struct op_call *call, const struct entry *e, struct core_write *to)
 {
     static const struct json_item none = {.has = false};
     const struct action *a = NULL;
     enum core_action action = CORE_PUT;
-    TRY(action_of(c, e, &action, &a));
+    TRY(action_of(call->c, e, &action, &a));
     *to = (struct core_write){.action = action,
                               .table = a->table,
                               .item = a->item.item,
@@ -129,17 +129,18 @@ static sheaf_rc add(struct ctx *c, const struct entry *e, struct core_write *to)
                               .condition = a->condition,
                               .wants_old_on_failure = op_wants_old(&a->on_failure),
                               .fault = a->item.fault ? a->item.fault : a->values.fault};
-    return op_env(c, &a->names, a->values.fault ? &none : &a->values, false, &to->env);
+    return op_env(call, &a->names, a->values.fault ? &none : &a->values, false, &to->env);
 }
 
-static sheaf_rc prepare(struct ctx *c, const struct transact_write_in *in, span *tables,
-                        struct core_transact_write *q)
+static sheaf_rc prepare(const struct op_call *call, const struct transact_write_in *in,
+                        span *tables, struct core_transact_write *q)
 {
+    struct ctx *c = call->c;
     struct entry *const *entries = in->entries.all;
     struct core_write *writes = ARENA_ARRAY(c->arena, struct core_write, in->entries.n);
     if (!writes) return err_nomem(c->err);
     for (uint32_t i = 0; i < in->entries.n; i++) {
-        TRY(add(c, entries[i], &writes[i]));
+        TRY(add(call, entries[i], &writes[i]));
         tables[i] = writes[i].table;
     }
     *q = (struct core_transact_write){.writes = writes,
@@ -157,7 +158,7 @@ static sheaf_rc run(struct op_call *call, const void *in_, void *out_)
     struct core_transact_write q;
     struct core_multi_outcome got;
     span tables[ACTIONS_MAX];
-    TRY(prepare(call->c, in, tables, &q));
+    TRY(prepare(call, in, tables, &q));
     const struct op_given given = {tables, q.n};
     sheaf_rc rc = core_transact_write(call->core, call->c, &q, &got);
     call->position = got.position;

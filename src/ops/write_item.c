@@ -86,7 +86,7 @@ static sheaf_rc prepare(struct op_call *call, const struct write_in *in, enum co
                         struct core_write_item *q)
 {
     TRY(check_params(call->c, in));
-    TRY(op_check_item(call->c, &in->item));
+    TRY(op_check_item(call, &in->item));
     *q = (struct core_write_item){
         .write = {.action = action,
                   .table = in->table,
@@ -98,7 +98,7 @@ static sheaf_rc prepare(struct op_call *call, const struct write_in *in, enum co
         .capacity = op_capacity_mode(&in->capacity),
         .wants_metrics = op_wants_metrics(&in->metrics),
     };
-    return op_env(call->c, &in->names, &in->values, false, &q->write.env);
+    return op_env(call, &in->names, &in->values, false, &q->write.env);
 }
 
 static sheaf_rc write(struct op_call *call, const struct write_in *in, enum core_action action,
@@ -137,18 +137,21 @@ static sheaf_rc delete_(struct op_call *call, const void *in, void *out)
 const struct op op_PutItem = {.name = "PutItem",
                               .is_write = true,
                               .is_brief = true,
+                              .is_current = true,
                               .input = &put_shape,
                               .output = &out_shape,
                               .run = put};
 const struct op op_UpdateItem = {.name = "UpdateItem",
                                  .is_write = true,
                                  .is_brief = true,
+                                 .is_current = true,
                                  .input = &update_shape,
                                  .output = &out_shape,
                                  .run = update};
 const struct op op_DeleteItem = {.name = "DeleteItem",
                                  .is_write = true,
                                  .is_brief = true,
+                                 .is_current = true,
                                  .input = &delete_shape,
                                  .output = &out_shape,
                                  .run = delete_};
