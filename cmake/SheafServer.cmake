@@ -5,6 +5,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(INIH REQUIRED IMPORTED_TARGET inih)
 find_path(DEFLATE_INCLUDE libdeflate.h REQUIRED)
 find_library(DEFLATE NAMES deflate REQUIRED)
+find_library(DEFLATE_ARCHIVE NAMES libdeflate.a deflate)
+find_library(INIH_ARCHIVE NAMES libinih.a inih)
 
 # llhttp: Debian ships its C sources in node-llhttp, to be compiled by who uses them.
 find_path(LLHTTP_INCLUDE llhttp.h PATHS /usr/share/include/llhttp REQUIRED)
@@ -27,11 +29,19 @@ if(NOT SHEAF_SERVER_SOURCES)
 endif()
 target_include_directories(sheaf_server ${scope} include src)
 target_link_libraries(sheaf_server ${scope}
-  sheaf_static sheaf_llhttp OpenSSL::SSL OpenSSL::Crypto PkgConfig::INIH ${DEFLATE})
+  sheaf_static sheaf_llhttp OpenSSL::SSL OpenSSL::Crypto
+  $<IF:$<BOOL:$<TARGET_PROPERTY:SHEAF_ALONE>>,${INIH_ARCHIVE},PkgConfig::INIH>
+  $<IF:$<BOOL:$<TARGET_PROPERTY:SHEAF_ALONE>>,${DEFLATE_ARCHIVE},${DEFLATE}>)
 
 file(GLOB SHEAF_CLI_SOURCES CONFIGURE_DEPENDS src/cli/*.c)
 if(SHEAF_CLI_SOURCES)
   add_executable(sheaf ${SHEAF_CLI_SOURCES})
+  # Few shared libraries: less to load at start, less to keep in memory, one file to copy. OpenSSL
+  # stays shared, so that the system's security updates reach it.
+  if(NOT SHEAF_SANITIZE)
+    set_target_properties(sheaf PROPERTIES SHEAF_ALONE ON)
+    target_link_options(sheaf PRIVATE -static-libgcc -Wl,--gc-sections)
+  endif()
   target_link_libraries(sheaf PRIVATE sheaf_server)
   sheaf_warnings(sheaf)
   install(TARGETS sheaf RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
