@@ -10,6 +10,9 @@ SOAK_CYCLES  ?= 10000
 SOAK_SCALE   ?= 100
 TESTS        ?=
 BENCH_ARGS   ?=
+PORT         ?= 8000
+DATA         ?= ./sheaf-data
+ARGS         ?=
 
 SETUP   = @scripts/setup
 build   = @cmake --preset $(1) --log-level=WARNING >/dev/null && cmake --build --preset $(1)
@@ -26,20 +29,19 @@ help: ## this text
 		awk -F@ '{ printf "%-20s %s\n", $$1, $$2 }'
 	@echo
 	@echo 'Variables, with their values now:'
+	@echo '  PORT=$(PORT) DATA=$(DATA) ARGS=$(ARGS)  of make serve: ARGS="--durability relaxed"'
 	@echo '  TESTS=$(TESTS)  ctest options: make test TESTS="-R key/" runs the tests of one room'
 	@echo '  FUZZ_SECONDS=$(FUZZ_SECONDS)  for each target; FUZZ_TARGETS="fuzz_x" picks some'
 	@echo '  SOAK_CYCLES=$(SOAK_CYCLES)  crash cycles; SOAK_SCALE=$(SOAK_SCALE) multiplies the random tests'
 	@echo '  BENCH_ARGS=$(BENCH_ARGS)  of both benchmarks: --quick, --items N'
 	@echo '  PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)  where make install goes'
 	@echo
-	@echo 'Start with: make test'
+	@echo 'Start with: make serve'
 
-serve: ## run the server (it does not exist yet: says so and fails)
-	@echo 'make serve: there is no server yet. It is part 3 of 7; this tree holds parts 1 and 2, DynamoDB'"'"'s'
-	@echo 'data model as a library (docs/embedded.md). What runs today:'
-	@echo '  make test                             build everything and run every test'
-	@echo '  build/dev/examples/hello              a first program, after make test'
-	@exit 1
+serve: ## build optimised and run the server on PORT, data in DATA; ARGS are its options
+	$(SETUP) build
+	$(call build,serve) --target sheaf
+	@exec build/serve/sheaf serve --port $(PORT) --data $(DATA) $(ARGS)
 
 test: ## build with asserts on and run every test
 	$(SETUP) test
@@ -52,15 +54,15 @@ bench: ## build optimised and print CPU time per operation: the layers, then who
 	@build/release/bench/bench_micro $(BENCH_ARGS)
 	@build/release/bench/bench_embedded $(BENCH_ARGS)
 
-asan: ## unit, contract and example tests under AddressSanitizer and UBSan
+asan: ## unit, contract, example and wire tests under AddressSanitizer and UBSan
 	$(SETUP) test
 	$(call build,asan)
-	@tools/run-tests build/asan -L '^(unit|contract|example|model)$$' $(TESTS)
+	@tools/run-tests build/asan -L '^(unit|contract|example|model|wire)$$' $(TESTS)
 
 tsan: ## the same under ThreadSanitizer
 	$(SETUP) test
 	$(call build,tsan)
-	@tools/run-tests build/tsan -L '^(unit|contract|example|threads)$$' $(TESTS)
+	@tools/run-tests build/tsan -L '^(unit|contract|example|threads|wire)$$' $(TESTS)
 
 soak: ## crash tests with SOAK_CYCLES, random tests times SOAK_SCALE: hours
 	$(SETUP) test
@@ -106,14 +108,15 @@ tidy: ## run clang-tidy over src
 	@cmake --preset dev --log-level=WARNING >/dev/null
 	@git ls-files 'src/*.c' | xargs -P 2 -n 4 clang-tidy -p build/dev --quiet
 
-docs: ## rewrite docs/limits.md and docs/errors.md from the tables in the headers
+docs: ## rewrite what docs/ says of limits, errors and options from the tables in the headers
 	$(SETUP) test
 	$(call build,dev) --target gen_docs
 	@build/dev/gen_docs limits > docs/limits.md && build/dev/gen_docs errors > docs/errors.md
+	@build/dev/gen_docs options | tools/put-section options docs/server.md
 
-install: ## install headers, libraries, pkg-config and CMake packages under PREFIX
+install: ## install sheaf, headers, libraries, pkg-config and CMake packages under PREFIX
 	$(SETUP) test
-	$(call build,release) --target sheaf_static sheaf_shared
+	$(call build,release) --target sheaf sheaf_static sheaf_shared
 	@DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
 
 clean: ## remove build/

@@ -169,7 +169,7 @@ class Signals(Case):
                     other.send(request_bytes(method="GET"))
                     other.read_answer()
                 s.signal(signal.SIGTERM)
-                time.sleep(0.2)
+                wait_for(lambda: refuses(s))
                 self.assertIsNone(s.process.poll())
                 c.send(whole[-10:])
                 self.assertEqual(c.read_answer().status, 200)
@@ -186,12 +186,10 @@ class Signals(Case):
                 other.send(request_bytes(method="GET"))
                 other.read_answer()
             s.signal(signal.SIGTERM)
-            time.sleep(0.3)
+            wait_for(lambda: refuses(s))
             self.assertIsNone(s.process.poll(), "it waits for the request under way")
-            begin = time.monotonic()
             s.signal(signal.SIGTERM)
             self.assertEqual(s.wait(), -signal.SIGTERM)
-            self.assertLess(time.monotonic() - begin, 2)
         s.stop()
 
     def test_what_takes_too_long_is_cut_off(self):
@@ -209,9 +207,8 @@ class Signals(Case):
         with s.connect() as c:
             c.send(request_bytes(method="GET"))
             c.read_answer()
-            begin = time.monotonic()
             self.assertEqual(s.stop(), 0)
-            self.assertLess(time.monotonic() - begin, 5)
+        self.assertEqual(s.last_errors, "")
 
 
 def make_certificate(folder, name):
@@ -260,6 +257,15 @@ class Tls(Case):
                      "--tls-key", "/nonexistent.key")
         self.assertEqual(answer.returncode, 1)
         self.assertIn("/nonexistent.pem", answer.stderr)
+
+
+def refuses(server):
+    """Whether it takes no connections any more: it has begun to end."""
+    try:
+        server.connect().close()
+        return False
+    except ConnectionError:
+        return True
 
 
 def wait_for(condition):
