@@ -1,7 +1,8 @@
-/* Turns the X-macro tables of src/base/limits.h and include/sheaf/error.h into docs/limits.md and
- * docs/errors.md. Know before editing: `make docs` writes the files, and the tests docs/limits and
- * docs/errors fail when they differ, so change the tables and never the pages. */
+/* Turns the X-macro tables of src/base/limits.h, include/sheaf/error.h and src/server/options.h into
+ * docs/limits.md, docs/errors.md and a section of docs/server.md. Know before editing: `make docs`
+ * writes the files, and tests fail when they differ, so change the tables and never the pages. */
 #include "base/limits.h"
+#include "server/options.h"
 
 #include <sheaf/error.h>
 #include <stdio.h>
@@ -32,6 +33,28 @@ static void print_errors(void)
 #undef X
 }
 
+/* "--tls-cert" is SHEAF_TLS_CERT in the environment. A '|' would end a cell of the table. */
+static void print_option(const char *name, const char *arg, const char *preset, const char *help)
+{
+    printf("| `--%s", name);
+    if (*arg) putchar(' ');
+    for (const char *c = arg; *c; c++) fputs(*c == '|' ? "\\|" : (char[]){*c, 0}, stdout);
+    fputs("` | `SHEAF_", stdout);
+    for (const char *c = name; *c; c++) putchar(*c == '-' ? '_' : *c - 'a' + 'A');
+    printf("` | %s%s%s | %s |\n", *preset ? "`" : "", preset, *preset ? "`" : "", help);
+}
+
+static void print_options(void)
+{
+#define GROUP(title)                                                                               \
+    puts("\n**" title "**\n\n| flag | environment | default | what it does |\n|---|---|---|---|");
+#define X(kind, member, name, arg, preset, least, most, help) print_option(name, arg, preset, help);
+    SERVER_OPTIONS(X, GROUP)
+#undef X
+#undef GROUP
+    putchar('\n');
+}
+
 int main(int argc, char **argv)
 {
     const char *page = argc == 2 ? argv[1] : "";
@@ -39,8 +62,10 @@ int main(int argc, char **argv)
         print_limits();
     } else if (strcmp(page, "errors") == 0) {
         print_errors();
+    } else if (strcmp(page, "options") == 0) {
+        print_options();
     } else {
-        fputs("usage: gen_docs limits|errors\n", stderr);
+        fputs("usage: gen_docs limits|errors|options\n", stderr);
         return 2;
     }
     return ferror(stdout) || fflush(stdout) != 0;
