@@ -100,6 +100,15 @@ static sheaf_rc charge(struct core *core, struct ctx *c, const struct core_get_i
     return SHEAF_OK;
 }
 
+/* The bytes are likely to be in no cache of the processor: asks for all of them at once, before the
+ * check walks from one to the next. */
+static void prefetch(span stored)
+{
+    enum { LINE = 64, MOST = 2048 };
+    for (size_t at = 0; at < stored.n && at < MOST; at += LINE)
+        __builtin_prefetch((const uint8_t *)stored.p + at);
+}
+
 static sheaf_rc get(struct core *core, struct ctx *c, const struct core_get_item *q,
                     struct read_op *op, struct core_item_outcome *out)
 {
@@ -111,6 +120,7 @@ static sheaf_rc get(struct core *core, struct ctx *c, const struct core_get_item
     TRY(cat_get(core, q->get.table, &t, c->err));
     TRY(read_bind(core, c, op, t));
     TRY(eng_read(core->engine, &op->key, &stored, &pin, c->err));
+    prefetch(stored);
     sheaf_rc rc = read_take(c, op, stored, &out->item, &bytes);
     eng_read_done(core->engine, pin);
     if (!cat_still_has(core, drops, t, t->space)) return cat_not_found(c->err);

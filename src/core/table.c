@@ -42,11 +42,27 @@ const struct table_index *table_index(const struct table *t, span name)
     return NULL;
 }
 
-val table_hash_of(const struct table *t, val item) { return val_find(item, t->hash.name); }
+/* An item of nothing but the key has its two attributes in the order of their names. */
+static val find_key(const struct table *t, val item, bool is_range)
+{
+    const struct core_key *mine = is_range ? &t->range : &t->hash;
+    const struct core_key *other = is_range ? &t->hash : &t->range;
+    atomic_uint *at = (atomic_uint *)(uintptr_t)(is_range ? &t->range_at : &t->hash_at);
+    uint32_t n = val_count(item);
+    bool is_key = n <= 2;
+    uint32_t was = is_key ? n == 2 && span_cmp(other->name, mine->name) < 0
+                          : atomic_load_explicit(at, memory_order_relaxed);
+    uint32_t hint = was;
+    val v = val_find_near(item, mine->name, &hint);
+    if (!is_key && hint != was) atomic_store_explicit(at, hint, memory_order_relaxed);
+    return v;
+}
+
+val table_hash_of(const struct table *t, val item) { return find_key(t, item, false); }
 
 val table_range_of(const struct table *t, val item)
 {
-    return t->has_range ? val_find(item, t->range.name) : VAL_ABSENT;
+    return t->has_range ? find_key(t, item, true) : VAL_ABSENT;
 }
 
 /* ---- key items ---- */

@@ -73,6 +73,9 @@ struct table {
     uint32_t n_definitions;
     sheaf_engine_key catalog_key; /* for guard */
     struct gauges *gauges;        /* counted, shared by all versions of the table */
+    /* Where the item looked at last had the key attributes: the items of a table are made alike.
+     * Hints only, not part of the table's value. */
+    atomic_uint hash_at, range_at;
 };
 
 /* The newest stream when it is enabled, else NULL. */
