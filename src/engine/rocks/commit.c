@@ -73,12 +73,22 @@ static sheaf_rc del_own(struct rocks_txn *t, const struct eng_write *range, size
     return SHEAF_OK;
 }
 
+static void build_add(struct rocks_txn *t, const struct eng_write *w, sheaf_position position)
+{
+    span sum;
+    if (rocks_counters_add(&t->engine->counters, position, w->key, w->value, &sum))
+        rocksdb_writebatch_put(t->batch, w->key.p, w->key.n, sum.p, sum.n);
+    else
+        rocksdb_writebatch_merge(t->batch, w->key.p, w->key.n, w->value.p, w->value.n);
+}
+
 /* `from`: where the write begins in the log. */
 static sheaf_rc build_one(struct rocks_txn *t, const struct eng_write *w, size_t from,
                           sheaf_position position, sheaf_error *err)
 {
     struct eng_append_key room;
     if (w->kind == ENG_WRITE_DEL_RANGE) {
+        rocks_counters_forget(&t->engine->counters);
         TRY(del_stored(t, w, err));
         return del_own(t, w, from, position, err);
     }
@@ -86,22 +96,46 @@ static sheaf_rc build_one(struct rocks_txn *t, const struct eng_write *w, size_t
     if (w->kind == ENG_WRITE_DEL)
         rocksdb_writebatch_delete(t->batch, key.p, key.n);
     else if (w->kind == ENG_WRITE_ADD)
-        rocksdb_writebatch_merge(t->batch, key.p, key.n, w->value.p, w->value.n);
+        build_add(t, w, position);
     else
         rocksdb_writebatch_put(t->batch, key.p, key.n, w->value.p, w->value.n);
     return SHEAF_OK;
 }
 
-static sheaf_rc build(struct rocks_txn *t, sheaf_position position, sheaf_error *err)
+/* Only appends, del_ranges and adds have to know what the commit finds; what comes before the first
+ * of them is copied outside of the lock. Returns where that ends in the log. */
+static size_t build_ahead(struct rocks_txn *t)
 {
     if (!t->batch)
         t->batch = rocksdb_writebatch_create();
     else
         rocksdb_writebatch_clear(t->batch);
     struct eng_write w;
-    for (size_t at = 0, from = 0; eng_writes_next(&t->writes, &at, &w); from = at)
-        TRY(build_one(t, &w, from, position, err));
-    return SHEAF_OK;
+    size_t from = 0;
+    for (size_t at = 0; eng_writes_next(&t->writes, &at, &w); from = at) {
+        if (w.kind == ENG_WRITE_PUT)
+            rocksdb_writebatch_put(t->batch, w.key.p, w.key.n, w.value.p, w.value.n);
+        else if (w.kind == ENG_WRITE_DEL)
+            rocksdb_writebatch_delete(t->batch, w.key.p, w.key.n);
+        else
+            break;
+    }
+    return from;
+}
+
+/* Under commit_mutex: the rest, and what the whole means to the counters. */
+static sheaf_rc build(struct rocks_txn *t, size_t ahead, sheaf_position position, sheaf_error *err)
+{
+    struct eng_write w;
+    sheaf_rc rc = SHEAF_OK;
+    for (size_t at = 0, from = 0; rc == SHEAF_OK && eng_writes_next(&t->writes, &at, &w);
+         from = at) {
+        if (w.kind == ENG_WRITE_PUT || w.kind == ENG_WRITE_DEL)
+            rocks_counters_written(&t->engine->counters, position, w.key);
+        if (from >= ahead) rc = build_one(t, &w, from, position, err);
+    }
+    if (rc != SHEAF_OK || t->ends_drop) rocks_counters_forget(&t->engine->counters);
+    return rc;
 }
 
 struct stamping {
@@ -191,7 +225,7 @@ static sheaf_rc refuse_conflict(struct rocks *e, sheaf_error *err)
 
 /* Under commit_mutex. *position_out: where it was committed, or the newest commit when there was
  * nothing to write. */
-static sheaf_rc commit_locked(struct rocks_txn *t, bool is_built, sheaf_position *position_out,
+static sheaf_rc commit_locked(struct rocks_txn *t, size_t ahead, sheaf_position *position_out,
                               sheaf_error *err)
 {
     struct rocks *e = t->engine;
@@ -199,8 +233,7 @@ static sheaf_rc commit_locked(struct rocks_txn *t, bool is_built, sheaf_position
     if (!eng_conflicts_check(&e->conflicts, &t->reads)) return refuse_conflict(e, err);
     *position_out = atomic_load_explicit(&e->written, memory_order_relaxed);
     if (t->writes.n == 0) return SHEAF_OK;
-    assert(!is_built || (t->writes.n_appends == 0 && !t->has_del_range));
-    if (!is_built) TRY(build(t, *position_out + 1, err));
+    TRY(build(t, ahead, *position_out + 1, err));
     if (rocksdb_writebatch_count(t->batch) == 0) return SHEAF_OK;
     TRY(write_batch(t, *position_out + 1, err));
     ++*position_out;
@@ -221,12 +254,9 @@ static sheaf_rc commit_rw(struct rocks_txn *t, sheaf_position *position_out, she
 {
     struct rocks *e = t->engine;
     if (needs_no_check(t)) return rocks_check(e, err);
-    /* Only appends and del_range have to know what the commit finds; the rest is copied outside of
-     * the lock. */
-    bool is_built = t->writes.n > 0 && t->writes.n_appends == 0 && !t->has_del_range;
-    if (is_built) TRY(build(t, 0, err));
+    size_t ahead = t->writes.n > 0 ? build_ahead(t) : 0;
     pthread_mutex_lock(&e->commit_mutex);
-    sheaf_rc rc = commit_locked(t, is_built, position_out, err);
+    sheaf_rc rc = commit_locked(t, ahead, position_out, err);
     pthread_mutex_unlock(&e->commit_mutex);
     return rc;
 }

@@ -84,7 +84,7 @@ static sheaf_rc open_db(struct rocks *e, const struct sheaf_rocks_options *o, sh
     atomic_init(&e->written, at);
     atomic_init(&e->durable, at);
     e->log_limit = rocks_log_limit(o);
-    return SHEAF_OK;
+    return rocks_counters_init(&e->counters, e->db, e->h.latest, err);
 }
 
 /* Also of an engine that was opened half. */
@@ -92,6 +92,7 @@ static void teardown(struct rocks *e)
 {
     rocks_cursors_deinit(e);
     rocks_txns_deinit(e);
+    rocks_counters_deinit(&e->counters);
     if (e->db) rocksdb_close(e->db);
     rocks_handles_deinit(&e->h);
     rocks_dir_close(&e->dir);

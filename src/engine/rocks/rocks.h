@@ -5,7 +5,7 @@
  *
  * dir.c the directory · options.c RocksDB's settings · open.c open and close · txn.c reads and
  * writes of a transaction · commit.c one commit · cursor.c ranges and walks · durable.c fsync and
- * who waits for it · merge.c add · admin.c spaces, copies, statistics, verification.
+ * who waits for it · merge.c, counters.c add · admin.c spaces, copies, statistics, verification.
  *
  * LOCKS, in the order they are taken:  sync.mutex  →  commit_mutex;  pool_mutex is a leaf.
  *
@@ -22,6 +22,7 @@
 #include "base/limits.h"
 #include "engine/conflicts.h"
 #include "engine/engine.h"
+#include "engine/rocks/counters.h"
 #include "engine/rocks/dir.h"
 #include "engine/rocks/merge.h"
 #include "engine/writes.h"
@@ -104,6 +105,7 @@ struct rocks {
     pthread_mutex_t commit_mutex;
     uint64_t log_bytes, log_limit; /* of RocksDB's present log; see end_log in commit.c */
     struct eng_conflicts conflicts;
+    struct rocks_counters counters;
     atomic_uint_least64_t visible, written, durable;
     atomic_uint_least64_t commits, conflict_count;
     struct rocks_sync sync;

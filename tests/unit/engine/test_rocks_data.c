@@ -2,8 +2,113 @@
 #include "support/rocks.h"
 
 #include "base/mem.h"
+#include "base/rng.h"
 
 /* ---- adds ---- */
+
+enum { COUNTERS = 4 };
+
+/* What the counters should hold; n == 0: absent. */
+struct sums {
+    int64_t v[COUNTERS][2];
+    bool is_there[COUNTERS];
+};
+
+static const char *const counter_names[COUNTERS] = {"a", "b", "c", "d"};
+
+/* One random write of a transaction, and what it makes of the sums. */
+static void write_randomly(sheaf_txn *t, struct rng *r, struct sums *s)
+{
+    size_t k = rng_below(r, 8) < 5 ? 0 : rng_below(r, COUNTERS);
+    uint64_t what = rng_below(r, 40);
+    sheaf_engine_key key = key_of(1, counter_names[k]);
+    if (what == 0) {
+        assert_ok(eng_del(t, &key, NULL));
+        memset(s->v[k], 0, sizeof s->v[k]);
+        s->is_there[k] = false;
+    } else if (what == 1) {
+        uint8_t value[16] = {7, 0, 0, 0, 0, 0, 0, 0, 9};
+        assert_ok(eng_put(t, &key, SPAN(value, sizeof value), NULL));
+        s->v[k][0] = 7;
+        s->v[k][1] = 9;
+        s->is_there[k] = true;
+    } else if (what == 2) {
+        assert_ok(eng_del_range(t, &key.p, SPAN_LIT("b"), SPAN_LIT("d"), NULL));
+        memset(s->v[1], 0, 2 * sizeof s->v[1]);
+        s->is_there[1] = s->is_there[2] = false;
+    } else {
+        int64_t d[2] = {(int64_t)rng_below(r, 1000) - 500, (int64_t)rng_below(r, 9)};
+        assert_ok(eng_add(t, &key, 2, d, NULL));
+        for (int i = 0; i < 2; i++) s->v[k][i] += d[i];
+        s->is_there[k] = true;
+    }
+}
+
+static void assert_sums(sheaf_engine *e, const struct sums *s)
+{
+    for (size_t k = 0; k < COUNTERS; k++) {
+        if (s->is_there[k])
+            assert_numbers(e, counter_names[k], 2, s->v[k]);
+        else
+            assert_value(e, counter_names[k], SPAN_NONE);
+    }
+}
+
+/* A counter that is written as its sum must not lose anything to the other ways of writing it, in
+ * the same transaction or in another, committed or not. */
+static void test_add__is_exact_among_all_other_writes(void **state)
+{
+    struct fixture *f = *state;
+    struct rng r;
+    rng_init(&r, test_seed(11));
+    struct sums sums = {.is_there = {false}};
+    sheaf_engine *e = must_open(f->dir);
+    for (uint64_t round = 0; round < test_rounds(4000); round++) {
+        struct sums after = sums;
+        sheaf_txn *t;
+        assert_ok(eng_begin(e, SHEAF_TXN_RW, &t, NULL));
+        for (uint64_t n = 1 + rng_below(&r, 6); n > 0; n--) write_randomly(t, &r, &after);
+        if (rng_below(&r, 10) == 0) {
+            eng_rollback(t);
+        } else {
+            assert_ok(eng_commit(t, NULL, NULL, NULL));
+            sums = after;
+        }
+        if (rng_below(&r, 3) == 0) assert_sums(e, &sums);
+        if (rng_below(&r, 200) == 0) flush_tables(e);
+        if (rng_below(&r, 400) == 0) {
+            sheaf_engine_close(e);
+            e = must_open(f->dir);
+        }
+    }
+    assert_sums(e, &sums);
+    assert_ok(eng_verify(e, NULL, NULL, NULL));
+    sheaf_engine_close(e);
+}
+
+/* A commit that is given up after its adds were summed up: what is known must not be that. */
+static void test_add__of_a_refused_commit_counts_for_nothing(void **state)
+{
+    struct fixture *f = *state;
+    sheaf_engine *e = must_open(f->dir);
+    const int64_t one[2] = {1, 1};
+    for (int i = 0; i < 8; i++) add_one(e, "n", 2, one);
+    struct eng_writes *w;
+    sheaf_txn *t;
+    sheaf_engine_key key = key_of(1, "n");
+    put_text(e, "x1", "v");
+    assert_ok(eng_begin(e, SHEAF_TXN_RW, &t, NULL));
+    assert_ok(eng_add(t, &key, 2, one, NULL));
+    assert_ok(eng_del_range(t, &key.p, SPAN_LIT("x"), SPAN_LIT("y"), NULL));
+    w = &rocks_txn_of(t)->writes;
+    uint64_t max = w->max_bytes;
+    w->max_bytes = w->bytes; /* no room for what the range finds */
+    assert_rc(eng_commit(t, NULL, NULL, NULL), SHEAF_TOO_LARGE);
+    w->max_bytes = max; /* the transaction is kept for the next one */
+    for (int i = 0; i < 8; i++) add_one(e, "n", 2, one);
+    assert_numbers(e, "n", 2, (int64_t[]){16, 16});
+    sheaf_engine_close(e);
+}
 
 static void test_add__a_hot_counter_survives_folding_flushing_and_reopening(void **state)
 {
@@ -299,6 +404,8 @@ static void test_begin__a_warm_engine_allocates_nothing_of_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(test_add__is_exact_among_all_other_writes),
+        CASE(test_add__of_a_refused_commit_counts_for_nothing),
         CASE(test_add__a_hot_counter_survives_folding_flushing_and_reopening),
         CASE(test_add__a_longer_vector_counts_the_missing_numbers_as_zero),
         CASE(test_add__to_what_is_no_vector_stops_nothing_and_is_told_by_verify),
