@@ -141,8 +141,7 @@ void rocks_stats(sheaf_engine *base, struct sheaf_engine_stats *stats_out)
     struct rocks *e = rocks_of(base);
     uint64_t memory = property(e, "rocksdb.cur-size-all-mem-tables") +
                       property(e, "rocksdb.estimate-table-readers-mem") +
-                      rocksdb_cache_get_usage(e->h.block_cache);
-    if (e->h.row_cache) memory += rocksdb_cache_get_usage(e->h.row_cache);
+                      rocksdb_cache_get_usage(e->h.block_cache) + rocks_rows_bytes(&e->rows);
     sheaf_position durable = rocks_durable(base), visible = rocks_visible(base);
     assert(durable <= visible);
     *stats_out = (struct sheaf_engine_stats){

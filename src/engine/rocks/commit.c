@@ -138,15 +138,20 @@ static sheaf_rc build(struct rocks_txn *t, size_t ahead, sheaf_position position
     return rc;
 }
 
-struct stamping {
-    struct eng_conflicts *conflicts;
+/* ---- telling others ---- */
+
+/* Calls `tell` with every key that the commit writes, and with what is put there. What del_ranges
+ * found is in the batch, as deletes, and comes last: a row deleted too much is read again. */
+struct telling {
+    struct rocks *engine;
     sheaf_position position;
+    void (*tell)(struct rocks *e, sheaf_position position, span key, span value);
 };
 
-static void stamp_deleted(void *ctx, const char *key, size_t n)
+static void tell_deleted(void *ctx, const char *key, size_t n)
 {
-    const struct stamping *s = ctx;
-    eng_conflicts_stamp(s->conflicts, SPAN(key, n), s->position);
+    const struct telling *t = ctx;
+    t->tell(t->engine, t->position, SPAN(key, n), SPAN_NONE);
 }
 
 static void pass_put(void *ctx, const char *key, size_t key_n, const char *value, size_t value_n)
@@ -154,15 +159,53 @@ static void pass_put(void *ctx, const char *key, size_t key_n, const char *value
     (void)ctx, (void)key, (void)key_n, (void)value, (void)value_n;
 }
 
+static void tell_keys(struct rocks_txn *t, struct telling *how)
+{
+    struct eng_append_key room;
+    struct eng_write w;
+    for (size_t at = 0; eng_writes_next(&t->writes, &at, &w);)
+        if (w.kind != ENG_WRITE_DEL_RANGE)
+            how->tell(t->engine, how->position, eng_write_key(&w, how->position, &room),
+                      w.kind == ENG_WRITE_PUT ? w.value : SPAN_NONE);
+    if (t->has_del_range) rocksdb_writebatch_iterate(t->batch, how, pass_put, tell_deleted);
+}
+
+static void tell_begin(struct rocks *e, sheaf_position position, span key, span value)
+{
+    (void)position, (void)value;
+    rocks_rows_begin(&e->rows, key);
+}
+
+static void tell_end(struct rocks *e, sheaf_position position, span key, span value)
+{
+    rocks_rows_end(&e->rows, key, value);
+    eng_conflicts_stamp(&e->conflicts, key, position);
+}
+
+static void begin_rows(struct rocks_txn *t, sheaf_position position)
+{
+    struct telling how = {t->engine, position, tell_begin};
+    tell_keys(t, &how);
+}
+
+/* Rows of the space that a drop ends have gone with their files. */
+static void end_drop(struct rocks_txn *t, sheaf_position position)
+{
+    struct eng_write last;
+    size_t at = 0;
+    bool has_last = eng_writes_next(&t->writes, &at, &last);
+    assert(has_last && last.kind == ENG_WRITE_DEL);
+    if (has_last) rocks_rows_forget_space(&t->engine->rows, last.key.p);
+    eng_conflicts_stamp_all(&t->engine->conflicts, position);
+}
+
 /* Only once RocksDB has the batch: a stamp above the newest position would turn away every reader
- * of its stripe until some other transaction commits. What del_ranges found is in the batch, as
- * deletes. */
+ * of its stripe until some other transaction commits. */
 static void stamp(struct rocks_txn *t, sheaf_position position)
 {
-    struct stamping s = {&t->engine->conflicts, position};
-    eng_writes_stamp(&t->writes, s.conflicts, position);
-    if (t->has_del_range) rocksdb_writebatch_iterate(t->batch, &s, pass_put, stamp_deleted);
-    if (t->ends_drop) eng_conflicts_stamp_all(s.conflicts, position);
+    struct telling how = {t->engine, position, tell_end};
+    tell_keys(t, &how);
+    if (t->ends_drop) end_drop(t, position);
 }
 
 /* A log full enough is synced, and only then RocksDB may begin the next one. If RocksDB did this by
@@ -199,6 +242,7 @@ static sheaf_rc write_batch(struct rocks_txn *t, sheaf_position position, sheaf_
 {
     struct rocks *e = t->engine;
     assert(position == atomic_load_explicit(&e->written, memory_order_relaxed) + 1);
+    begin_rows(t, position);
     atomic_store_explicit(&e->visible, position, memory_order_release);
     char *message = NULL;
     rocksdb_write(e->db, e->h.write, t->batch, &message);

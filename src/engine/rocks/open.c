@@ -93,6 +93,7 @@ static void teardown(struct rocks *e)
     rocks_cursors_deinit(e);
     rocks_txns_deinit(e);
     rocks_counters_deinit(&e->counters);
+    rocks_rows_deinit(&e->rows);
     if (e->db) rocksdb_close(e->db);
     rocks_handles_deinit(&e->h);
     rocks_dir_close(&e->dir);
@@ -133,6 +134,7 @@ sheaf_rc sheaf_engine_open_rocks(const char *directory, const struct sheaf_rocks
     if (!e) return err_nomem(err);
     sheaf_rc rc;
     TRY_OUT(eng_conflicts_init(&e->conflicts, 0, err));
+    TRY_OUT(rocks_rows_init(&e->rows, rocks_row_bytes(o), err));
     TRY_OUT(rocks_dir_open(&e->dir, directory, o->must_exist, o->owner, err));
     TRY_OUT(open_db(e, o, err));
     *engine_out = &e->base;

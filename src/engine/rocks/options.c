@@ -28,6 +28,7 @@ enum {
 #define WRITE_BUFFER_MAX (UINT64_C(16) << 30)
 #define CACHE_MAX (UINT64_C(1) << 44)
 #define OPEN_FILES_MAX 1000000u
+#define CACHE_USUAL (UINT64_C(64) << 20)
 
 static sheaf_rc check_most(const char *name, uint64_t value, uint64_t most, sheaf_error *err)
 {
@@ -66,11 +67,12 @@ static void set_table(struct rocks_handles *h)
 
 static void set_caches(struct rocks_handles *h, const struct sheaf_rocks_options *o)
 {
-    const uint64_t usual = 64u << 20;
-    h->block_cache = rocksdb_cache_create_lru(or_default(o->block_cache_bytes, usual));
-    if (o->row_cache_bytes == UINT64_MAX) return;
-    h->row_cache = rocksdb_cache_create_lru(or_default(o->row_cache_bytes, usual));
-    rocksdb_options_set_row_cache(h->options, h->row_cache);
+    h->block_cache = rocksdb_cache_create_lru(or_default(o->block_cache_bytes, CACHE_USUAL));
+}
+
+uint64_t rocks_row_bytes(const struct sheaf_rocks_options *o)
+{
+    return o->row_cache_bytes == UINT64_MAX ? 0 : or_default(o->row_cache_bytes, CACHE_USUAL);
 }
 
 static void set_writes(rocksdb_options_t *to, const struct sheaf_rocks_options *o)
@@ -153,7 +155,6 @@ void rocks_handles_deinit(struct rocks_handles *h)
     if (h->write) rocksdb_writeoptions_destroy(h->write);
     if (h->latest) rocksdb_readoptions_destroy(h->latest);
     if (h->options) rocksdb_options_destroy(h->options);
-    if (h->row_cache) rocksdb_cache_destroy(h->row_cache);
     if (h->block_cache) rocksdb_cache_destroy(h->block_cache);
     *h = (struct rocks_handles){0};
 }

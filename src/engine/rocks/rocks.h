@@ -4,10 +4,11 @@
  * but its own unit test.
  *
  * dir.c the directory · options.c RocksDB's settings · open.c open and close · txn.c reads and
- * writes of a transaction · commit.c one commit · cursor.c ranges and walks · durable.c fsync and
+ * writes of a transaction · rows.c rows read lately · commit.c one commit · cursor.c ranges and walks · durable.c fsync and
  * who waits for it · merge.c, counters.c add · admin.c spaces, copies, statistics, verification.
  *
- * LOCKS, in the order they are taken:  sync.mutex  →  commit_mutex;  pool_mutex is a leaf.
+ * LOCKS, in the order they are taken:  sync.mutex  →  commit_mutex;  pool_mutex and those of the
+ * row cache's shards are leaves.
  *
  * POSITIONS. A position is a commit number (commit.c says why it is safe across restarts).
  *   visible   raised *before* RocksDB is told: whoever has read a commit's bytes and then asks
@@ -25,6 +26,7 @@
 #include "engine/rocks/counters.h"
 #include "engine/rocks/dir.h"
 #include "engine/rocks/merge.h"
+#include "engine/rocks/rows.h"
 #include "engine/writes.h"
 
 #include <pthread.h>
@@ -68,7 +70,7 @@ struct rocks_sync {
 /* What opening RocksDB needs, and must be destroyed after closing it. */
 struct rocks_handles {
     rocksdb_options_t *options;
-    rocksdb_cache_t *block_cache, *row_cache;
+    rocksdb_cache_t *block_cache;
     rocksdb_readoptions_t *latest; /* shared by all threads, never changed */
     rocksdb_writeoptions_t *write; /* WAL on, no fsync */
 };
@@ -86,9 +88,9 @@ struct rocks_txn {
     rocksdb_writebatch_t *batch;      /* NULL until the first commit */
     const rocksdb_snapshot_t *moment; /* not RW */
     rocksdb_readoptions_t *at_moment; /* NULL until the first snapshot */
-    rocksdb_pinnableslice_t **pins;   /* `few` or the heap: what get has returned */
+    void **pins;                      /* `few` or the heap: what get has returned */
     size_t n_pins, cap_pins;
-    rocksdb_pinnableslice_t *few[8];
+    void *few[8];
 };
 
 struct rocks_cursor;
@@ -106,6 +108,7 @@ struct rocks {
     uint64_t log_bytes, log_limit; /* of RocksDB's present log; see end_log in commit.c */
     struct eng_conflicts conflicts;
     struct rocks_counters counters;
+    struct rocks_rows rows;
     atomic_uint_least64_t visible, written, durable;
     atomic_uint_least64_t commits, conflict_count;
     struct rocks_sync sync;
@@ -130,6 +133,8 @@ SHEAF_NODISCARD sheaf_rc rocks_options_check(const struct sheaf_rocks_options *o
 bool rocks_handles_init(struct rocks_handles *h, const struct sheaf_rocks_options *o,
                         struct rocks_merge *merge);
 void rocks_handles_deinit(struct rocks_handles *h);
+/* Bytes of the row cache; 0: none. */
+uint64_t rocks_row_bytes(const struct sheaf_rocks_options *o);
 /* Bytes of a log after which commit.c ends it. */
 uint64_t rocks_log_limit(const struct sheaf_rocks_options *o);
 

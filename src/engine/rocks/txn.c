@@ -22,6 +22,23 @@ void rocks_caps(const sheaf_engine *e, struct sheaf_engine_caps *caps_out)
     *caps_out = caps;
 }
 
+/* ---- what a read holds on to ---- */
+
+/* A pin is a row of the cache, or a slice of RocksDB's with the lowest bit set. */
+static void *tag_slice(rocksdb_pinnableslice_t *slice)
+{
+    assert(((uintptr_t)slice & 1) == 0);
+    return (void *)((uintptr_t)slice | 1);
+}
+
+static void unpin(void *pin)
+{
+    if ((uintptr_t)pin & 1)
+        rocksdb_pinnableslice_destroy((rocksdb_pinnableslice_t *)((uintptr_t)pin & ~(uintptr_t)1));
+    else
+        rocks_row_done(pin);
+}
+
 /* ---- begin and end ---- */
 
 static struct rocks_txn *new_txn(struct rocks *e)
@@ -153,7 +170,7 @@ static void shrink(struct rocks_txn *t)
 void rocks_txn_end(struct rocks_txn *t)
 {
     assert(t->n_pins <= t->cap_pins && t->base.ops == &rocks_ops);
-    for (size_t i = 0; i < t->n_pins; i++) rocksdb_pinnableslice_destroy(t->pins[i]);
+    for (size_t i = 0; i < t->n_pins; i++) unpin(t->pins[i]);
     t->n_pins = 0;
     if (t->moment) end_moment(t);
     if (t->reads.has_begun) eng_reads_deinit(&t->reads);
@@ -169,20 +186,35 @@ void rocks_rollback(sheaf_txn *base) { rocks_txn_end(rocks_txn_of(base)); }
 /* Nothing can be stored under a longer one. */
 static bool can_exist(const sheaf_engine_key *key) { return key->s.n <= ROCKS_S_MAX; }
 
-static rocksdb_pinnableslice_t *get_pinned(struct rocks *e, const rocksdb_readoptions_t *how,
-                                           const sheaf_engine_key *key, char **message_out)
+/* What RocksDB has under the key; *pin_out NULL: nothing. */
+static sheaf_rc get_slice(struct rocks *e, const rocksdb_readoptions_t *how, span key,
+                          span *value_out, void **pin_out, sheaf_error *err)
 {
-    uint8_t bytes[ROCKS_KEY_MAX];
-    assert(can_exist(key) && how);
-    size_t n = rocks_key(bytes, key);
-    return rocksdb_get_pinned(e->db, how, (const char *)bytes, n, message_out);
+    char *message = NULL;
+    rocksdb_pinnableslice_t *slice = rocksdb_get_pinned(e->db, how, key.p, key.n, &message);
+    if (message) return rocks_fail(err, message, "cannot read");
+    if (!slice) return SHEAF_OK;
+    size_t n = 0;
+    const char *p = rocksdb_pinnableslice_value(slice, &n);
+    *value_out = rocks_found(p, n);
+    *pin_out = tag_slice(slice);
+    return SHEAF_OK;
 }
 
-static span pinned_value(const rocksdb_pinnableslice_t *pin)
+/* The newest committed bytes; the cache's, when it has them. */
+static sheaf_rc get_latest(struct rocks *e, span key, span *value_out, void **pin_out,
+                           sheaf_error *err)
 {
-    size_t n = 0;
-    const char *p = rocksdb_pinnableslice_value(pin, &n);
-    return rocks_found(p, n);
+    struct rocks_row_miss miss;
+    struct rocks_row *row = rocks_rows_find(&e->rows, key, &miss);
+    if (row) {
+        *value_out = rocks_row_value(row);
+        *pin_out = row;
+        return SHEAF_OK;
+    }
+    TRY(get_slice(e, e->h.latest, key, value_out, pin_out, err));
+    if (*pin_out) rocks_rows_offer(&e->rows, &miss, key, *value_out);
+    return SHEAF_OK;
 }
 
 static sheaf_rc make_room(struct rocks_txn *t, size_t more, sheaf_error *err)
@@ -190,8 +222,8 @@ static sheaf_rc make_room(struct rocks_txn *t, size_t more, sheaf_error *err)
     if (t->cap_pins - t->n_pins >= more) return SHEAF_OK;
     size_t need = t->n_pins + more, cap = t->cap_pins * 2 > need ? t->cap_pins * 2 : need;
     if (cap > SIZE_MAX / sizeof *t->pins) return err_nomem(err);
-    rocksdb_pinnableslice_t **old = t->pins == t->few ? NULL : t->pins;
-    rocksdb_pinnableslice_t **pins = mem_realloc(old, cap * sizeof *pins);
+    void **old = t->pins == t->few ? NULL : t->pins;
+    void **pins = mem_realloc(old, cap * sizeof *pins);
     if (!pins) return err_nomem(err);
     if (!old) memcpy(pins, t->few, t->n_pins * sizeof *pins);
     t->pins = pins;
@@ -212,19 +244,17 @@ static sheaf_rc protect(struct rocks_txn *t, const sheaf_engine_key *key, sheaf_
 static sheaf_rc get_one(struct rocks_txn *t, const sheaf_engine_key *key, span *value_out,
                         sheaf_error *err)
 {
-    const rocksdb_readoptions_t *how = t->at_moment;
-    if (t->mode == SHEAF_TXN_RW) {
-        TRY(protect(t, key, err));
-        how = t->engine->h.latest;
-    }
+    uint8_t bytes[ROCKS_KEY_MAX];
+    void *pin = NULL;
+    if (t->mode == SHEAF_TXN_RW) TRY(protect(t, key, err));
     if (!can_exist(key)) return SHEAF_OK;
-    char *message = NULL;
-    rocksdb_pinnableslice_t *pin = get_pinned(t->engine, how, key, &message);
-    if (message) return rocks_fail(err, message, "cannot read");
-    if (!pin) return SHEAF_OK;
+    span whole = SPAN(bytes, rocks_key(bytes, key));
+    if (t->mode == SHEAF_TXN_RW)
+        TRY(get_latest(t->engine, whole, value_out, &pin, err));
+    else
+        TRY(get_slice(t->engine, t->at_moment, whole, value_out, &pin, err));
     assert(t->n_pins < t->cap_pins);
-    t->pins[t->n_pins++] = pin;
-    *value_out = pinned_value(pin);
+    if (pin) t->pins[t->n_pins++] = pin;
     return SHEAF_OK;
 }
 
@@ -253,19 +283,14 @@ sheaf_rc rocks_read(sheaf_engine *base, const sheaf_engine_key *key, span *value
     *pin_out = NULL;
     TRY(rocks_check(e, err));
     if (!can_exist(key)) return SHEAF_OK;
-    char *message = NULL;
-    rocksdb_pinnableslice_t *pin = get_pinned(e, e->h.latest, key, &message);
-    if (message) return rocks_fail(err, message, "cannot read");
-    if (!pin) return SHEAF_OK;
-    *value_out = pinned_value(pin);
-    *pin_out = pin;
-    return SHEAF_OK;
+    uint8_t bytes[ROCKS_KEY_MAX];
+    return get_latest(e, SPAN(bytes, rocks_key(bytes, key)), value_out, pin_out, err);
 }
 
 void rocks_read_done(sheaf_engine *e, void *pin)
 {
     (void)e;
-    if (pin) rocksdb_pinnableslice_destroy(pin);
+    if (pin) unpin(pin);
 }
 
 /* ---- writes ---- */
