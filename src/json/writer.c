@@ -54,26 +54,47 @@ static void put_escaped(struct buf *out, const uint8_t *stop, const uint8_t *end
     }
 }
 
-/* head, text, tail, the first ending and the last beginning with the quote: one look for room when
- * nothing needs an escape. */
-static inline void put_quoted(struct buf *out, span head, span text, span tail)
+enum { SLACK = 16 };
+
+/* Where the room is short to the byte. */
+static void put_quoted_slow(struct buf *out, span head, span text, span tail)
 {
     bool high;
     const uint8_t *p = text.p, *end = text.n ? p + text.n : p;
     const uint8_t *stop = scan_plain(p, end, &high);
-    size_t plain = (size_t)(stop - p);
-    uint8_t *to = buf_room(out, head.n + plain + (stop == end ? tail.n : 0));
-    if (!to) return;
-    memcpy(to, head.p, head.n);
-    if (plain) memcpy(to + head.n, p, plain);
-    out->n += head.n + plain;
-    if (stop < end) {
-        put_escaped(out, stop, end);
-        buf_put_span(out, tail);
+    buf_put_span(out, head);
+    buf_put(out, p, (size_t)(stop - p));
+    put_escaped(out, stop, end);
+    buf_put_span(out, tail);
+}
+
+/* head, text, tail, the first ending and the last beginning with the quote. All is copied first and
+ * looked through in its new place, where there is room behind it and where the tail's quote stops
+ * the scan: short texts need no loop over single bytes then. Inlined, so that head and tail are
+ * constants. */
+__attribute__((always_inline)) static inline void put_quoted(struct buf *out, span head, span text,
+                                                             span tail)
+{
+    bool high;
+    size_t n = head.n + text.n + tail.n;
+    if (out->failed || out->max - out->n < n + SLACK) {
+        put_quoted_slow(out, head, text, tail);
         return;
     }
-    memcpy(to + head.n + plain, tail.p, tail.n);
-    out->n += tail.n;
+    uint8_t *to = buf_room(out, n + SLACK);
+    if (!to) return;
+    memcpy(to, head.p, head.n);
+    if (text.n) memcpy(to + head.n, text.p, text.n);
+    memcpy(to + head.n + text.n, tail.p, tail.n);
+    memset(to + n, 0, SLACK);
+    size_t plain = (size_t)(scan_plain(to + head.n, to + n + SLACK, &high) - to) - head.n;
+    if (plain == text.n) {
+        out->n += n;
+        return;
+    }
+    out->n += head.n + plain;
+    put_escaped(out, (const uint8_t *)text.p + plain, (const uint8_t *)text.p + text.n);
+    buf_put_span(out, tail);
 }
 
 void json_put_text(struct buf *out, span text)
@@ -122,7 +143,8 @@ void json_put_map(struct buf *out, val map)
 {
     buf_put_u8(out, '{');
     for (uint32_t i = 0, n = val_count(map); i < n; i++) {
-        put_quoted(out, i ? SPAN_LIT(",\"") : SPAN_LIT("\""), val_name_at(map, i), SPAN_LIT("\":"));
+        if (i) buf_put_u8(out, ',');
+        put_quoted(out, SPAN_LIT("\""), val_name_at(map, i), SPAN_LIT("\":"));
         json_put_value(out, val_at(map, i));
     }
     buf_put_u8(out, '}');

@@ -55,7 +55,7 @@ static bool misuse(struct vb *b, const char *what)
 }
 
 /* Room for n bytes at the end, NULL when there is none. */
-static uint8_t *room(struct vb *b, size_t n)
+static inline uint8_t *room(struct vb *b, size_t n)
 {
     uint8_t *to = buf_room(&b->out, n);
     if (!to) vb_fail(b, err_nomem(b->ctx->err));
@@ -89,7 +89,7 @@ static inline void copy(uint8_t *to, const uint8_t *from, size_t n)
 
 /* A length and that many bytes, behind a tag when it is not VAL_NONE: one look for room, since
  * this is most of what building an item is. */
-static inline bool put_field(struct vb *b, enum val_type tag, span s)
+__attribute__((always_inline)) static inline bool put_field(struct vb *b, enum val_type tag, span s)
 {
     assert(s.n <= INT32_MAX);
     bool is_short = s.n < 0x80;
