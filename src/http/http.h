@@ -6,9 +6,13 @@
  *
  * STRICT  Before llhttp sees a head it is scanned for what llhttp lets pass: bare LF, obs-fold, a
  * space before the colon, control bytes, no or two Host, both Content-Length and Transfer-Encoding,
- * two lengths. Those get 400 and the connection closes.
+ * two lengths. Where the two parsers disagree on the body, that is a refusal too. What a client
+ * sends wrongly is answered with 4xx (never 501 or 505) and the connection closes: 400 malformed,
+ * 405 CONNECT, TRACE and unknown methods, 408 too slow, 413 body, 414 line, 417 expectation, 431
+ * headers. 503 says that memory is short.
  * LIMITS  Every limit is a member of http_options; all are held before memory is taken: the budget
- * is asked before a body is read.
+ * is asked before a body is read, for twice its length and 16 KiB, and waited for up to a second.
+ * A chunked body asks for more as it grows.
  * THREADS  The handler runs on the loop's thread and must not block. An exchange belongs to its
  * loop; another thread reaches it only through http_loop_post.
  * ORDER  Answers of one connection leave in the order of its requests (pipelining), whatever order
@@ -56,10 +60,11 @@ struct http_handler {
     void (*done)(void *ctx, struct http_exchange *x);
 };
 
+/* Strings outlive the server. */
 struct http_options {
     const char *host;               /* "127.0.0.1", "::1", "0.0.0.0" */
     uint16_t port;                  /* 0: any free one */
-    const char *unix_path;          /* instead of host and port; mode 0600 */
+    const char *unix_path;          /* instead of host and port; mode 0600, gone at the end */
     uint32_t n_loops;               /* 0: one per core */
     const char *tls_cert, *tls_key; /* PEM files; NULL: plain */
     struct clock_source *clock;     /* NULL: the system's */
@@ -71,10 +76,10 @@ struct http_options {
     uint32_t max_connections; /* 10,000 */
     uint32_t max_pipelined;   /* requests of one connection under way: 64 */
     uint64_t memory_budget;   /* bytes for bodies and answers: 512 MiB */
-    uint32_t head_ms;         /* the whole head within: 10 s */
+    uint32_t head_ms;         /* the whole head within: 10 s; half of that between two bytes */
     uint32_t body_ms;         /* the whole body within: 60 s, and at least 1 KiB/s over 10 s */
     uint32_t idle_ms;         /* keep-alive: 60 s */
-    uint32_t write_ms;        /* a client that does not read: 60 s */
+    uint32_t write_ms;        /* a client that reads less than 1 KiB/s over: 60 s */
     uint32_t tls_ms;          /* handshake: 10 s */
 };
 
@@ -115,10 +120,11 @@ void http_set_user(struct http_exchange *x, void *user);
 void *http_user(const struct http_exchange *x);
 uint64_t http_started_ns(const struct http_exchange *x); /* clock_mono_ns when its head was whole */
 
-/* Headers of the answer, kept in order; Date, Content-Length, Connection and Server are http's own.
- * The spans must live as long as the exchange. */
+/* Headers of the answer, copied, kept in order; Date, Content-Length, Connection and Server are
+ * http's own. A name or value with a line end, or no memory, turns the answer into a 503. */
 void http_add_header(struct http_exchange *x, span name, span value);
-/* body: in the exchange's arena, or static. Only on the loop's thread. */
+/* body: in the exchange's arena, or static. Only on the loop's thread. Leaves at the end of the
+ * turn; an answer to HEAD leaves without its body. */
 void http_answer(struct http_exchange *x, int status, span body);
 int http_status(const struct http_exchange *x); /* of the answer given */
 uint64_t http_bytes_out(const struct http_exchange *x);

@@ -164,7 +164,7 @@ struct http_server {
     uint64_t unix_inode, unix_device; /* of our socket; 0: not made yet */
 };
 
-enum { LISTEN_BACKLOG = 1024 };
+enum { LISTEN_BACKLOG = 4096 };
 
 /* listen.c */
 SHEAF_NODISCARD sheaf_rc listen_open(struct http_server *s, sheaf_error *err);

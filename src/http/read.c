@@ -137,13 +137,15 @@ static bool parse(struct conn *c, struct http_exchange *x, span head)
     const struct scan *s = &c->scan;
     struct http_request *r = &x->request;
     span copy = arena_dup(&x->arena, head);
-    int status = copy.p ? parse_head(&x->arena, (uint8_t *)(uintptr_t)copy.p, copy.n, s, r) : 503;
+    r->peer = arena_dup(&x->arena, SPAN(c->peer, c->peer_n)); /* may outlive the connection */
+    int status = 503;
+    if (copy.p && r->peer.p)
+        status = parse_head(&x->arena, (uint8_t *)(uintptr_t)copy.p, copy.n, s, r);
     if (status) {
         c->reading = x;
         conn_refuse(c, status, status == 503 ? "out of memory" : "the head is malformed");
         return false;
     }
-    r->peer = SPAN(c->peer, c->peer_n);
     r->is_tls = c->tls != NULL;
     r->body = SPAN_LIT("");
     x->is_http10 = s->is_http10;

@@ -29,10 +29,7 @@ static void take(struct outcome *o, span bytes, uint64_t cuts, bool is_whole)
         size_t left = bytes.n - o->used, step = is_whole ? left : 1 + (cuts & 15);
         cuts = cuts >> 4 | cuts << 60;
         if (step > left) step = left;
-        uint8_t *copy = malloc(step);
-        check(copy != NULL);
-        memcpy(copy, (const uint8_t *)bytes.p + o->used, step);
-        span in = SPAN(copy, step), piece;
+        span in = SPAN((const uint8_t *)bytes.p + o->used, step), piece;
         while (in.n && o->verdict == CHUNKED_MORE) {
             size_t before = in.n;
             o->verdict = chunked_take(&o->state, &in, &piece);
@@ -40,7 +37,6 @@ static void take(struct outcome *o, span bytes, uint64_t cuts, bool is_whole)
             buf_put_span(&o->data, piece);
         }
         o->used += step - in.n;
-        free(copy);
     }
     check(!o->data.failed);
 }

@@ -1,4 +1,5 @@
 /* A whole server and raw sockets. The handler echoes; "/late" answers through a thread. */
+#include "heads.h"
 #include "world.h"
 
 #include "base/mem.h"
@@ -117,6 +118,62 @@ static void test_server__refuses_in_the_words_of_the_handler(void **state)
     stop(&w);
 }
 
+static void test_server__answers_every_bad_head_with_its_status_and_closes(void **state)
+{
+    (void)state;
+    struct world w;
+    struct reply r;
+    int n = 0;
+    start(&w, NULL);
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].want < 400) continue;
+        int fd = client_connect(w.port);
+        client_say(fd, rows[i].head);
+        if (client_reply(fd, &r) != rows[i].want) fail_msg("%s: %d", rows[i].head, r.status);
+        assert_non_null(strstr(r.text, "Connection: close\r\n"));
+        assert_int_equal(r.status == 405, strstr(r.text, "\r\nAllow: ") != NULL);
+        assert_true(client_is_closed(fd));
+        close(fd);
+        n++;
+    }
+    assert_true(n >= 150);
+    wait_connections(&w, 0);
+    stop(&w);
+}
+
+/* At the limits the server really has. */
+static void test_server__holds_16_kib_of_line_and_of_headers(void **state)
+{
+    (void)state;
+    static char a[20000];
+    memset(a, 'a', sizeof a);
+    struct world w;
+    struct reply r;
+    start(&w, NULL);
+    for (int more = 0; more < 2; more++) {
+        int line = client_connect(w.port), headers = client_connect(w.port);
+        client_say(line, "GET /"); /* with " HTTP/1.1" 14 bytes */
+        client_send(line, SPAN(a, (size_t)(16384 - 14 + more)));
+        client_say(line, " HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_int_equal(client_reply(line, &r), more ? 414 : 200);
+        client_say(headers, "GET / HTTP/1.1\r\nHost: x\r\nX: "); /* 9 + 3 + 2 bytes */
+        client_send(headers, SPAN(a, (size_t)(16384 - 14 + more)));
+        client_say(headers, "\r\n\r\n");
+        assert_int_equal(client_reply(headers, &r), more ? 431 : 200);
+        close(line);
+        close(headers);
+    }
+    for (int n = 100; n <= 101; n++) {
+        int fd = client_connect(w.port);
+        client_say(fd, "GET / HTTP/1.1\r\nHost: x\r\n");
+        for (int i = 1; i < n; i++) client_say(fd, "X: y\r\n");
+        client_say(fd, "\r\n");
+        assert_int_equal(client_reply(fd, &r), n == 100 ? 200 : 431);
+        close(fd);
+    }
+    stop(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +183,8 @@ int main(void)
         cmocka_unit_test(test_server__drain_lets_what_is_under_way_end),
         cmocka_unit_test(test_server__close_ends_whatever_is_under_way),
         cmocka_unit_test(test_server__refuses_in_the_words_of_the_handler),
+        cmocka_unit_test(test_server__answers_every_bad_head_with_its_status_and_closes),
+        cmocka_unit_test(test_server__holds_16_kib_of_line_and_of_headers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,7 @@ static inline void echo(struct http_exchange *x)
         return;
     }
     http_add_header(x, SPAN_LIT("Content-Type"), SPAN_LIT("text/plain"));
+    http_add_header(x, SPAN_LIT("X-Peer"), r->peer);
     http_answer(x, 200, buf_span(&b));
 }
 
