@@ -43,10 +43,39 @@ static bool add(struct conn *c)
 static void link_in(struct conn *c)
 {
     struct http_loop *l = c->loop;
+    c->left = NULL;
     c->right = l->conns;
-    if (c->right) c->right->left = c;
+    if (c->right)
+        c->right->left = c;
+    else
+        l->conns_last = c;
     l->conns = c;
-    l->n_conns++;
+}
+
+static void link_out(struct conn *c)
+{
+    struct http_loop *l = c->loop;
+    *(c->left ? &c->left->right : &l->conns) = c->right;
+    *(c->right ? &c->right->left : &l->conns_last) = c->left;
+}
+
+void conn_used(struct conn *c)
+{
+    if (c->loop->conns == c) return;
+    link_out(c);
+    link_in(c);
+}
+
+bool conn_give_way(struct http_loop *l)
+{
+    enum { LOOKS = 64 }; /* those in front of it are busy; beyond so many we do not look */
+    struct conn *c = l->conns_last;
+    for (int i = 0; c && i < LOOKS; i++, c = c->left) {
+        if (!conn_is_idle(c) || l->now_ns - c->since_ns < GIVE_WAY_MS * 1000000ull) continue;
+        conn_close(c);
+        return true;
+    }
+    return false;
 }
 
 void conn_new(struct http_loop *l, int fd, const void *address)
@@ -71,6 +100,7 @@ void conn_new(struct http_loop *l, int fd, const void *address)
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* fails on Unix sockets: no matter */
     if (!add(c)) goto failed;
     link_in(c);
+    l->n_conns++;
     loop_count(&l->figures.accepted, 1);
     conn_arm(c);
     return;
@@ -113,9 +143,7 @@ void conn_close(struct conn *c)
     if (c->tls) tls_session_free(c->tls);
     c->tls = NULL;
     close(c->fd); /* which takes it out of epoll */
-    if (c->right) c->right->left = c->left;
-    if (c->left) c->left->right = c->right;
-    if (l->conns == c) l->conns = c->right;
+    link_out(c);
     c->next_dead = l->dead;
     l->dead = c;
     l->n_conns--;

@@ -73,7 +73,7 @@ struct http_options {
     uint32_t max_head;        /* of all headers: 16 KiB */
     uint32_t max_headers;     /* 100 */
     uint32_t max_body;        /* 16 MiB, also while chunks are read */
-    uint32_t max_connections; /* 10,000 */
+    uint32_t max_connections; /* 10,000; at the limit idle ones give way, then accepting waits */
     uint32_t max_pipelined;   /* requests of one connection under way: 64 */
     uint64_t memory_budget;   /* bytes for bodies and answers: 512 MiB */
     uint32_t head_ms;         /* the whole head within: 10 s; half of that between two bytes */

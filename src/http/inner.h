@@ -32,6 +32,7 @@ enum {
     CHUNKED_FIRST = 64 * 1024, /* reserved for a body of unknown length to begin with */
     LINGER_MS = 2000,
     BUDGET_WAIT_MS = 1000,
+    GIVE_WAY_MS = 1000,     /* idle for this long: may be closed when there are too many */
     BODY_WINDOW_MS = 10000, /* a body brings 1 KiB/s over this */
     SLOWEST = 1024,         /* bytes per second, of bodies and of answers read */
     EVENTS = 64,
@@ -132,7 +133,8 @@ struct http_loop {
     uint64_t now_ns; /* when the turn began */
     struct wheel wheel;
     struct wheel_entry accept_timer; /* accepting again after EMFILE */
-    struct conn *conns, *dirty, *ready, *dead;
+    struct conn *conns, *conns_last; /* last used first */
+    struct conn *dirty, *ready, *dead;
     struct conn *waiting, *waiting_last; /* for room in the budget, in order */
     struct http_exchange *exchanges, *spare;
     uint32_t n_conns, n_exchanges, n_spare;
@@ -196,6 +198,8 @@ void conn_arm(struct conn *c);           /* after its deadline may have come nea
 void conn_dirty(struct conn *c);         /* there may be something to write, or an end to come to */
 void conn_ready(struct conn *c);         /* goes on reading in this turn or the next */
 void conn_close(struct conn *c);         /* at once; its exchanges become orphans */
+void conn_used(struct conn *c);          /* an answer has left: the last to give way to others */
+bool conn_give_way(struct http_loop *l); /* closes the one idle for longest; false: none */
 bool conn_is_idle(const struct conn *c); /* nothing under way in either direction */
 void conn_reap(struct http_loop *l);     /* frees what was closed */
 

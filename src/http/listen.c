@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -129,6 +130,13 @@ static bool is_full(struct http_server *s)
     return true;
 }
 
+/* Closes an idle connection when someone is waiting for its place. */
+static bool make_way(struct http_loop *l)
+{
+    struct pollfd p = {.fd = l->listener, .events = POLLIN};
+    return poll(&p, 1, 0) == 1 && conn_give_way(l);
+}
+
 /* One who hung up before we came is no reason to stop. */
 static bool is_passing(int e)
 {
@@ -140,7 +148,7 @@ bool listen_accept(struct http_loop *l)
 {
     struct http_server *s = l->server;
     for (int i = 0; i < ACCEPTS && l->listener >= 0; i++) {
-        if (is_full(s)) {
+        if (is_full(s) && !(make_way(l) && !is_full(s))) {
             pause_accept(l);
             return false;
         }
@@ -154,7 +162,7 @@ bool listen_accept(struct http_loop *l)
         }
         atomic_fetch_sub(&s->n_conns, 1);
         if (errno == EAGAIN || errno == EWOULDBLOCK) return false;
-        if (is_passing(errno)) continue;
+        if (is_passing(errno) || make_way(l)) continue;
         pause_accept(l); /* no descriptors or no memory: they come back when others leave */
         return false;
     }

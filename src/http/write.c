@@ -93,6 +93,7 @@ static void written(struct conn *c)
     }
     if (c->phase != PHASE_HEAD) return;
     if (c->scan.at == 0) c->since_ns = c->loop->now_ns;
+    conn_used(c);
     conn_arm(c);
     if (c->in || c->is_readable) conn_ready(c);
 }

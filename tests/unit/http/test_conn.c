@@ -493,13 +493,75 @@ static void test_conn__waits_with_accepting_at_max_connections(void **state)
     stop(&w);
 }
 
+/* Who has been idle for longest, and for more than a second, makes room for who comes. */
+static void test_conn__idle_connections_give_way_at_max_connections(void **state)
+{
+    (void)state;
+    struct clock_manual clock;
+    clock_manual_init(&clock, 1000000000);
+    struct http_options o = {.n_loops = 1, .max_connections = 3, .clock = &clock.base};
+    struct world w;
+    struct reply r;
+    start(&w, &o);
+    int busy = client_connect(w.port), a = client_connect(w.port), b = client_connect(w.port);
+    client_say(busy, GET("/late"));
+    wait_late(&w, 1);
+    client_say(a, GET("/"));
+    assert_int_equal(client_reply(a, &r), 200);
+    client_say(b, GET("/"));
+    assert_int_equal(client_reply(b, &r), 200);
+    client_say(a, GET("/"));
+    assert_int_equal(client_reply(a, &r), 200); /* now b is the one */
+    clock_manual_advance(&clock, 2000000);
+    int c = client_connect(w.port);
+    client_say(c, GET("/"));
+    assert_int_equal(client_reply(c, &r), 200);
+    assert_true(client_is_closed(b));
+    assert_true(client_is_quiet(a));
+    let_go(&w, 0);
+    assert_int_equal(client_reply(busy, &r), 200);
+    close(busy);
+    close(a);
+    close(b);
+    close(c);
+    stop(&w);
+}
+
+static void test_listen__on_ipv6_where_there_is_any(void **state)
+{
+    (void)state;
+    struct http_options o = {.n_loops = 2, .host = "::1"};
+    struct world w = {.n_late = 0};
+    struct http_handler h = {&w, on_request, NULL, NULL, NULL};
+    struct http_server *s;
+    sheaf_error err;
+    if (http_server_open(&o, &h, &s, &err) != SHEAF_OK) {
+        printf("%s\n", err.message);
+        skip();
+    }
+    assert_ok(http_server_start(s, &err));
+    struct sockaddr_in6 a = {.sin6_family = AF_INET6, .sin6_port = htons(http_server_port(s))};
+    a.sin6_addr = in6addr_loopback;
+    int fd = socket(AF_INET6, SOCK_STREAM, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
+    struct reply r;
+    client_say(fd, GET("/"));
+    assert_int_equal(client_reply(fd, &r), 200);
+    assert_non_null(strstr(r.text, "X-Peer: [::1]:"));
+    close(fd);
+    http_server_close(s);
+}
+
 /* Descriptors run out: nothing dies, and accepting goes on when there are some again. */
 static void test_conn__survives_running_out_of_descriptors(void **state)
 {
     (void)state;
+    struct clock_manual clock; /* stands still: nobody is idle for long enough to give way */
+    clock_manual_init(&clock, 1000000000);
+    struct http_options o = {.n_loops = 1, .clock = &clock.base};
     struct world w;
     struct reply r;
-    start(&w, NULL);
+    start(&w, &o);
     int fd = client_connect(w.port);
     client_say(fd, GET("/"));
     assert_int_equal(client_reply(fd, &r), 200);
@@ -518,6 +580,8 @@ static void test_conn__survives_running_out_of_descriptors(void **state)
     assert_int_equal(client_reply(fd, &r), 200);
     assert_true(client_is_quiet(starved));
     setrlimit(RLIMIT_NOFILE, &old);
+    clock_manual_advance(&clock, 300000);
+    http_server_poke(w.server);
     assert_int_equal(client_reply(starved, &r), 200);
     close(fd);
     close(spare);
@@ -630,6 +694,8 @@ int main(void)
         cmocka_unit_test(test_conn__waits_for_memory_and_goes_on_when_it_comes),
         cmocka_unit_test(test_conn__holds_a_thousand_connections),
         cmocka_unit_test(test_conn__waits_with_accepting_at_max_connections),
+        cmocka_unit_test(test_conn__idle_connections_give_way_at_max_connections),
+        cmocka_unit_test(test_listen__on_ipv6_where_there_is_any),
         cmocka_unit_test(test_conn__survives_running_out_of_descriptors),
         cmocka_unit_test(test_listen__refuses_an_address_in_use),
         cmocka_unit_test(test_listen__on_a_unix_socket_of_any_length_of_path),
