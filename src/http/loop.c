@@ -71,7 +71,9 @@ static void look(struct http_loop *l, const struct epoll_event *e)
         uint64_t n;
         ssize_t got = read(l->wake, &n, sizeof n);
         (void)got;
-        atomic_store(&l->is_woken, false); /* before the inbox is looked at: no post is missed */
+        /* Before the inbox and the flags are looked at, and read as well as written, so that what
+         * a waker did before is seen: no post is missed. */
+        (void)atomic_exchange(&l->is_woken, false);
     } else {
         conn_event(e->data.ptr, e->events);
     }

@@ -120,14 +120,18 @@ static inline int get(struct world *w, const char *path, struct reply *r)
     return status;
 }
 
-/* Until the loops have seen `n` connections go. */
+/* Until the server holds n connections. */
 static inline void wait_connections(struct world *w, uint64_t n)
 {
-    struct http_stats s;
-    do {
-        sched_yield();
+    uint64_t end_ns = clock_mono_ns(clock_system()) + PATIENCE_MS * 1000000ull;
+    for (;;) {
+        struct http_stats s;
         http_server_stats(w->server, &s);
-    } while (s.connections != n);
+        if (s.connections == n) return;
+        if (clock_mono_ns(clock_system()) > end_ns)
+            fail_msg("%u connections, wanted %u", (unsigned)s.connections, (unsigned)n);
+        sched_yield();
+    }
 }
 
 #endif
