@@ -12,7 +12,7 @@
  * headers. 503 says that memory is short.
  * LIMITS  Every limit is a member of http_options; all are held before memory is taken: the budget
  * is asked before a body is read, for twice its length and 16 KiB, and waited for up to a second.
- * A chunked body asks for more as it grows.
+ * A chunked body asks for more as it grows, and is refused when there is none.
  * THREADS  The handler runs on the loop's thread and must not block. An exchange belongs to its
  * loop; another thread reaches it only through http_loop_post.
  * ORDER  Answers of one connection leave in the order of its requests (pipelining), whatever order

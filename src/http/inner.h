@@ -205,7 +205,12 @@ void conn_reap(struct http_loop *l);     /* frees what was closed */
 
 /* read.c */
 void conn_read(struct conn *c);
-void conn_wait(struct conn *c);     /* for room in the budget */
+
+/* take.c */
+void conn_take(struct conn *c, span *in); /* uses what it can off the front of *in */
+/* PHASE_BODY: where the next byte of the body goes, and that n bytes have come there. */
+uint8_t *conn_body_end(struct conn *c);
+void conn_took_body(struct conn *c, size_t n);
 void conn_wait_end(struct conn *c); /* fine when it does not */
 /* Answers for the handler and reads no more requests: queued behind what is under way. */
 void conn_refuse(struct conn *c, int status, const char *why);
