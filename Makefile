@@ -108,10 +108,10 @@ tidy: ## run clang-tidy over src
 	@cmake --preset dev --log-level=WARNING >/dev/null
 	@git ls-files 'src/*.c' | xargs -P 2 -n 4 clang-tidy -p build/dev --quiet
 
-docs: ## rewrite what docs/ says of limits, errors and options from the tables in the headers
+docs: ## rewrite what docs/ says of limits, errors, operations and options from the tables in the code
 	$(SETUP) test
 	$(call build,dev) --target gen_docs
-	@build/dev/gen_docs limits > docs/limits.md && build/dev/gen_docs errors > docs/errors.md
+	@for page in limits errors operations; do build/dev/gen_docs $$page > docs/$$page.md || exit 1; done
 	@build/dev/gen_docs options | tools/put-section options docs/server.md
 
 install: ## install sheaf, headers, libraries, pkg-config and CMake packages under PREFIX

@@ -8,7 +8,7 @@ struct leaf {
     struct shape_int count;
 };
 struct whole {
-    span text, raw;
+    span text, raw, arn;
     struct shape_word word;
     uint8_t flag;
     struct shape_int small, large, when;
@@ -23,6 +23,8 @@ struct whole {
 static const struct shape text_shape = {
     .kind = SHAPE_STRING, .has_min = true, .min = 2, .has_max = true, .max = 4};
 static const struct shape plain_shape = {.kind = SHAPE_STRING};
+static const struct shape arn_shape = {
+    .kind = SHAPE_STRING, .is_table = true, .has_max = true, .max = 8};
 static const struct shape raw_shape = {.kind = SHAPE_RAW};
 static const char *const words[] = {"ONE", "TWO", NULL};
 static const struct shape word_shape = {
@@ -50,7 +52,7 @@ static const struct member members[] = {
     WHOLE(when, "When", time_shape),     WHOLE(real, "Real", double_shape),
     WHOLE(item, "Item", item_shape),     WHOLE(names, "Names", names_shape),
     WHOLE(leaf, "Leaf", leaf_shape),     WHOLE(leaves, "Leaves", leaves_shape),
-    WHOLE(by_name, "ByName", map_shape),
+    WHOLE(by_name, "ByName", map_shape), WHOLE(arn, "Arn", arn_shape),
 };
 static const struct shape shape = STRUCT_SHAPE(struct whole, members);
 
@@ -196,6 +198,10 @@ static void test_shape_check__names_paths_as_the_service_does(void **state)
     assert_violates("{\"Word\":\"THREE\"}",
                     "1 validation error detected: Value 'THREE' at 'word' " F
                     "Member must satisfy enum value set: [ONE, TWO]");
+    assert_ok(shape_check(&ctx, &shape, decode("{\"Arn\":\"no;arn\"}"), false, &message));
+    assert_violates("{\"Arn\":\"arn:12345\"}",
+                    "1 validation error detected: Value 'arn:12345' at 'arn' " F
+                    "Member must have length less than or equal to 8");
     assert_violates("{\"Leaf\":{}}", "1 validation error detected: Value null at 'leaf.name' " F
                                      "Member must not be null");
     assert_violates("{\"Leaves\":[{\"Name\":\"a\"},{\"Name\":\"a\",\"Count\":11}]}",
