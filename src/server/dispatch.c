@@ -103,6 +103,11 @@ static sheaf_rc authenticate(struct call *c)
     return rc;
 }
 
+bool dispatch_is_admin(struct call *c)
+{
+    return authenticate(c) == SHEAF_OK && c->is_known && c->who.is_admin;
+}
+
 /* Asked by the operation for each table it will touch. */
 static sheaf_rc may(void *ctx, const struct op *op, span table, sheaf_error *err)
 {

@@ -21,6 +21,21 @@ static bool wake(void *ctx)
     return http_loop_post(l->loop, look, l) == SHEAF_OK;
 }
 
+/* false: the server is being closed, and nobody would close this one. */
+static bool loop_join(struct server *s, struct server_loop *l)
+{
+    pthread_mutex_lock(&s->mutex);
+    bool is_open = !s->is_closing;
+    if (is_open) {
+        park_init(&l->park, s->engine,
+                  &(struct park_hooks){.ctx = l, .wake = wake, .leave = dispatch_leave});
+        l->next = s->loops;
+        s->loops = l;
+    }
+    pthread_mutex_unlock(&s->mutex);
+    return is_open;
+}
+
 static struct server_loop *loop_new(struct server *s, struct http_loop *loop)
 {
     struct server_loop *l = mem_zalloc(sizeof *l);
@@ -30,12 +45,10 @@ static struct server_loop *loop_new(struct server *s, struct http_loop *loop)
     l->loop = loop;
     if (!rng_secret(&seed, sizeof seed)) seed = clock_mono_ns(s->clock) ^ (uintptr_t)l;
     rng_init(&l->ids, seed);
-    park_init(&l->park, s->engine,
-              &(struct park_hooks){.ctx = l, .wake = wake, .leave = dispatch_leave});
-    pthread_mutex_lock(&s->mutex);
-    l->next = s->loops;
-    s->loops = l;
-    pthread_mutex_unlock(&s->mutex);
+    if (!loop_join(s, l)) {
+        mem_free(l);
+        return NULL;
+    }
     http_loop_set_user(loop, l);
     return l;
 }
@@ -48,7 +61,10 @@ static struct server_loop *loop_of(struct server *s, struct http_loop *loop)
 
 void server_loops_close(struct server *s)
 {
+    pthread_mutex_lock(&s->mutex);
+    s->is_closing = true;
     for (struct server_loop *l = s->loops; l; l = l->next) park_close(&l->park);
+    pthread_mutex_unlock(&s->mutex);
 }
 
 void server_loops_free(struct server *s)
@@ -93,17 +109,20 @@ static void answer_health(struct call *c)
     answer_text(c, 200, NULL, buf_span(&b));
 }
 
+static bool may_read_figures(struct call *c, const struct http_request *r)
+{
+    return c->loop->server->options.metrics_open || peer_is_loopback(r->peer) ||
+           dispatch_is_admin(c);
+}
+
 static void answer_get(struct call *c, const struct http_request *r)
 {
-    struct server *s = c->loop->server;
-    if (span_eq(r->path, SPAN_LIT("/"))) {
+    if (span_eq(r->path, SPAN_LIT("/")))
         answer_health(c);
-    } else if (span_eq(r->path, SPAN_LIT("/metrics")) &&
-               (s->options.metrics_open || peer_is_loopback(r->peer))) {
+    else if (span_eq(r->path, SPAN_LIT("/metrics")) && may_read_figures(c, r))
         report_begin(c);
-    } else {
+    else
         answer_unknown(c);
-    }
 }
 
 static void on_request(void *ctx, struct http_exchange *x)

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
-enum { OPTIONS_ARENA_MAX = 16 << 20 };
+enum { OPTIONS_ARENA_MAX = 16 << 20, FILES_BESIDE_CONNECTIONS = 2048 };
 
 static int complain(const sheaf_error *err, int status)
 {
@@ -184,7 +184,7 @@ static void say_reload(const char *what, sheaf_rc rc, const sheaf_error *err)
     if (rc == SHEAF_OK)
         fprintf(stderr, "sheaf: %s read again\n", what);
     else
-        fprintf(stderr, "sheaf: %s; the old %s stays in use\n", err->message, what);
+        fprintf(stderr, "sheaf: %s: %s; what was read before stays in use\n", what, err->message);
 }
 
 static sheaf_rc reload_ring(struct server *s, sheaf_error *err)
@@ -247,10 +247,22 @@ static void close_all(struct server *s)
     arena_deinit(&s->arena);
 }
 
+/* Connections, the files of the engine, and some. As far as the system lets it. */
+static void raise_files(const struct server_options *o)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    rlim_t wanted = o->max_connections + FILES_BESIDE_CONNECTIONS;
+    if (files.rlim_cur >= wanted) return;
+    files.rlim_cur = wanted < files.rlim_max ? wanted : files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+}
+
 static void harden(const struct server_options *o)
 {
     umask(077);
     if (!o->core_dumps) setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    raise_files(o);
 }
 
 int server_main(int argc, char *const argv[], char *const envp[])

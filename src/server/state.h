@@ -33,6 +33,7 @@ struct server {
 
     pthread_mutex_t mutex; /* of what follows */
     struct server_loop *loops;
+    bool is_closing;        /* no loop joins any more */
     struct auth_ring *ring; /* NULL: authentication is off */
     atomic_uint ring_version;
 };
@@ -69,7 +70,7 @@ struct call {
 /* ---- handler.c: what http calls ---- */
 
 struct http_handler server_handler(struct server *s);
-/* When no loop runs any more. */
+/* No loop is woken after it, so that they may be ended. */
 void server_loops_close(struct server *s);
 /* After the engine was closed. */
 void server_loops_free(struct server *s);
@@ -90,6 +91,8 @@ void answer_preflight(struct call *c);
 /* ---- dispatch.c: POST ---- */
 
 void dispatch_post(struct call *c);
+/* Whether the request is signed by a key with admin = yes. */
+bool dispatch_is_admin(struct call *c);
 /* A parked call leaves. */
 void dispatch_leave(void *ctx, struct parked *p, sheaf_rc rc);
 

@@ -81,6 +81,22 @@ class Start(Case):
         self.assertEqual(os.listdir(self.folder), ["letter.txt"])
 
 
+    def test_listens_on_ipv6_loopback(self):
+        with Server("--memory", "--host", "::1") as s:
+            self.assertEqual(s.url, f"http://[::1]:{s.port}")
+            with socket.create_connection(("::1", s.port)) as c:
+                c.sendall(request_bytes(method="GET", path="/metrics"))
+                self.assertIn(b" 200 ", c.recv(4096))
+
+    def test_may_open_as_many_files_as_it_takes_connections(self):
+        import resource
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        with Server("--memory", "--max-connections", "3000",
+                    wrapper=["/bin/sh", "-c", 'ulimit -Sn 256; exec "$0" "$@"']) as s:
+            self.assertEqual(resource.prlimit(s.process.pid, resource.RLIMIT_NOFILE)[0],
+                             min(3000 + 2048, hard))
+
+
 class Options(Case):
     args = None
 
@@ -248,7 +264,7 @@ class Tls(Case):
             good = open(cert).read()
             self.write("one.pem", "nonsense")
             s.signal(signal.SIGHUP)
-            wait_for(lambda: "the old certificate stays in use" in s.stderr())
+            wait_for(lambda: "what was read before stays in use" in s.stderr())
             self.write("good.pem", good)
             self.assertEqual(self.subject(s.port, self.path("good.pem")), "two")
 
@@ -276,6 +292,16 @@ def wait_for(condition):
         time.sleep(0.01)
 
 
+def sign_get(url, key, secret):
+    """The headers of a signed GET."""
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+    request = AWSRequest("GET", url, headers={"Host": url.split("/")[2]})
+    SigV4Auth(Credentials(key, secret), "dynamodb", "us-east-1").add_auth(request)
+    return dict(request.headers)
+
+
 class Keys(Case):
     args = None
     KEYS = "[AKIDONE]\nsecret = first-secret-of-the-tests\n"
@@ -297,9 +323,65 @@ class Keys(Case):
             self.assertEqual(two.list_tables()["TableNames"], [])
             os.chmod(keys, 0o644)
             s.signal(signal.SIGHUP)
-            wait_for(lambda: "the old credentials stays in use" in s.stderr())
+            wait_for(lambda: "what was read before stays in use" in s.stderr())
             self.assertEqual(two.list_tables()["TableNames"], [])
             self.assertNotIn("secret-of-the-tests", s.stderr())
+
+    RIGHTS = (KEYS + "[AKIDORDERS]\nsecret = orders-secret\ntables = orders, order-*\n"
+              "[AKIDREADS]\nsecret = reads-secret\naccess = read-only\n"
+              "[AKIDADMIN]\nsecret = admin-secret\nadmin = yes\n")
+
+    def test_keys_are_held_to_their_tables_and_to_reading(self):
+        from botocore.exceptions import ClientError
+        keys = self.write("keys.ini", self.RIGHTS)
+
+        def denied(call, **arguments):
+            with self.assertRaises(ClientError) as e:
+                call(**arguments)
+            self.assertEqual(e.exception.response["Error"]["Code"], "AccessDeniedException")
+            self.assertEqual(e.exception.response["ResponseMetadata"]["HTTPStatusCode"], 400)
+
+        with Server("--memory", "--auth", keys) as s:
+            one = s.client(key="AKIDONE", secret="first-secret-of-the-tests")
+            orders = s.client(key="AKIDORDERS", secret="orders-secret")
+            reads = s.client(key="AKIDREADS", secret="reads-secret")
+            for name in ("orders", "order-lines", "people"):
+                one.create_table(TableName=name, BillingMode="PAY_PER_REQUEST",
+                                 KeySchema=[{"AttributeName": "a", "KeyType": "HASH"}],
+                                 AttributeDefinitions=[{"AttributeName": "a",
+                                                        "AttributeType": "S"}])
+            item = {"a": {"S": "x"}}
+            orders.put_item(TableName="orders", Item=item)
+            orders.put_item(TableName="order-lines", Item=item)
+            denied(orders.put_item, TableName="people", Item=item)
+            denied(orders.put_item, Item=item,
+                   TableName="arn:aws:dynamodb:us-east-1:000000000000:table/people")
+            denied(orders.get_item, TableName="people", Key=item)
+            denied(orders.batch_write_item, RequestItems={
+                "orders": [{"PutRequest": {"Item": {"a": {"S": "y"}}}}],
+                "people": [{"PutRequest": {"Item": item}}]})
+            denied(orders.transact_write_items, TransactItems=[
+                {"Put": {"TableName": "people", "Item": item}}])
+            self.assertNotIn("Item", one.get_item(TableName="people", Key=item))
+            self.assertNotIn("Item", one.get_item(TableName="orders", Key={"a": {"S": "y"}}))
+            self.assertIn("Item", reads.get_item(TableName="orders", Key=item))
+            denied(reads.put_item, TableName="orders", Item=item)
+            denied(reads.delete_table, TableName="orders")
+
+    def test_metrics_from_elsewhere_take_an_admins_signature(self):
+        import test_metrics
+        address = test_metrics.own_address()
+        if not address:
+            self.skipTest("this machine has no address but loopback")
+        keys = self.write("keys.ini", self.RIGHTS)
+        with Server("--memory", "--auth", keys, "--host", "0.0.0.0") as s:
+            for key, secret, status in [("AKIDADMIN", "admin-secret", 200),
+                                        ("AKIDADMIN", "wrong", 404),
+                                        ("AKIDONE", "first-secret-of-the-tests", 404)]:
+                head = sign_get(f"http://{address}:{s.port}/metrics", key, secret)
+                with harness.Connection((address, s.port)) as c:
+                    c.send(request_bytes(method="GET", path="/metrics", headers=head))
+                    self.assertEqual(c.read_answer().status, status, key)
 
     def test_without_a_signature_nothing_is_done(self):
         keys = self.write("keys.ini", self.KEYS)
