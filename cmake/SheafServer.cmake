@@ -28,6 +28,7 @@ if(NOT SHEAF_SERVER_SOURCES)
   set(scope INTERFACE)
 endif()
 target_include_directories(sheaf_server ${scope} include src)
+target_compile_definitions(sheaf_server ${scope} SHEAF_VERSION_TEXT="${PROJECT_VERSION}")
 target_link_libraries(sheaf_server ${scope}
   sheaf_static sheaf_llhttp OpenSSL::SSL OpenSSL::Crypto
   $<IF:$<BOOL:$<TARGET_PROPERTY:SHEAF_ALONE>>,${INIH_ARCHIVE},PkgConfig::INIH>

@@ -4,22 +4,21 @@
 enum { HELP_INDENT = 27, HELP_WIDTH = 96 };
 
 /* Words up to the width, further lines under the first. */
-static void put_words(FILE *to, const char *text, size_t column)
+static void put_words(FILE *to, const char *text)
 {
-    while (*text) {
+    size_t column = HELP_INDENT;
+    for (bool is_first = true; *text; is_first = false) {
         size_t n = strcspn(text, " ");
-        if (column + n > HELP_WIDTH) {
+        if (!is_first && column + 1 + n > HELP_WIDTH) {
             fprintf(to, "\n%*s", HELP_INDENT, "");
             column = HELP_INDENT;
+        } else if (!is_first) {
+            fputc(' ', to);
+            column++;
         }
         fprintf(to, "%.*s", (int)n, text);
         column += n;
-        text += n;
-        if (*text == ' ') {
-            fputc(' ', to);
-            column++;
-            text++;
-        }
+        text += n + (text[n] == ' ');
     }
     fputc('\n', to);
 }
@@ -34,7 +33,7 @@ static void put_option(FILE *to, const char *name, const char *arg, const char *
     int n = fprintf(to, "  --%s%s%s", name, *arg ? " " : "", arg);
     if (n >= HELP_INDENT) n = fprintf(to, "\n") - 1;
     fprintf(to, "%*s", HELP_INDENT - n, "");
-    put_words(to, text, HELP_INDENT);
+    put_words(to, text);
 }
 
 void options_help(FILE *to)

@@ -109,7 +109,10 @@ static sheaf_rc open_all(struct server *s, sheaf_error *err)
     TRY(access_log_open(&s->log, o->access_log, err));
     TRY(listen_on(s, err));
     TRY(open_database(s, err));
-    if (!o->memory) TRY(admin_open(s, err));
+    /* Some file systems know no sockets: a reason to say so, not to refuse. */
+    if (!o->memory && admin_open(s, err) != SHEAF_OK)
+        fprintf(stderr, "sheaf: backup and verify will need the server stopped: %s\n",
+                err->message);
     return http_server_start(s->http, err);
 }
 

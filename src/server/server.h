@@ -7,8 +7,6 @@
 
 #include <sheaf/sheaf.h>
 
-#define SHEAF_VERSION_TEXT "0.1.0"
-
 /* `sheaf serve`: argv is what follows the word. Returns the exit status: 0 after a clean end, 1 for
  * a failure, 2 for options that make no sense. Prints to stdout and stderr. Blocks signals of the
  * calling thread. */

@@ -47,6 +47,25 @@ class Start(Case):
                 if soft is not None:
                     self.assertEqual(line.split()[4:6], [soft, soft])
 
+    def test_relaxed_data_survives_a_kill(self):
+        with Server("--data", self.path("d"), "--durability", "relaxed") as s:
+            s.create_table()
+            for i in range(100):
+                self.assertEqual(s.put("a", str(i)).status, 200)
+            s.kill()
+            s.start()
+            for i in range(100):
+                self.assertIsNotNone(s.get_item("a", str(i)))
+
+    def test_without_a_socket_it_serves_all_the_same(self):
+        os.makedirs(self.path("d"))
+        with Server("--data", self.path("d")) as s:
+            s.create_table()
+        os.mkdir(self.path("d/admin.sock"))  # in the way of the socket
+        with Server("--data", self.path("d")) as s:
+            self.assertIn("backup and verify will need the server stopped", s.stderr())
+            self.assertEqual(s.put("a", "1").status, 200)
+
     def test_data_survives_a_restart_and_a_kill(self):
         with Server("--data", self.path("d")) as s:
             s.create_table()

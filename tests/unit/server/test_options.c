@@ -238,6 +238,7 @@ static void test_options__help_names_every_option_with_its_default(void **state)
     assert_non_null(strstr(text, "(default 8000)"));
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
         assert_true(strcspn(line, "\n") <= 100);
+    assert_null(strstr(text, " \n"));
     free(text);
 }
 
