@@ -20,7 +20,7 @@ void bench_die(const char *what, const char *why)
     exit(1);
 }
 
-static double cpu_ns(bool is_whole_process)
+double bench_cpu_ns(bool is_whole_process)
 {
     struct timespec t;
     clock_gettime(is_whole_process ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_THREAD_CPUTIME_ID, &t);
@@ -29,9 +29,9 @@ static double cpu_ns(bool is_whole_process)
 
 static double measure(const struct bench *b, uint64_t n)
 {
-    double start = cpu_ns(b->is_whole_process);
+    double start = bench_cpu_ns(b->is_whole_process);
     b->run(b->ctx, n);
-    return cpu_ns(b->is_whole_process) - start;
+    return bench_cpu_ns(b->is_whole_process) - start;
 }
 
 static uint64_t calibrate(const struct bench *b, double target_ns)

@@ -33,6 +33,8 @@ void bench_group(const struct bench_options *o, const char *title, struct bench 
 void bench_ratio(const char *what, double ours, double other, double bar);
 void bench_at_most(const char *what, double ns, double bar);
 bool bench_wants(const struct bench_options *o, const char *title);
+/* CPU time of this thread, or of all threads, so far. */
+double bench_cpu_ns(bool is_whole_process);
 /* Keeps a result alive. */
 void bench_use(uint64_t x);
 /* Ends the program with a message: a benchmark that cannot run has no figure. */
