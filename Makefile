@@ -9,6 +9,7 @@ FUZZ_TARGETS ?=
 SOAK_CYCLES  ?= 10000
 SOAK_SCALE   ?= 100
 TESTS        ?=
+SUITES       ?=
 BENCH_ARGS   ?=
 PORT         ?= 8000
 DATA         ?= ./sheaf-data
@@ -20,7 +21,7 @@ C_FILES = git ls-files '*.c' '*.h'
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test bench fuzz fuzz-replay asan tsan soak coverage format format-check layers \
-        tidy docs install clean
+        tidy docs install interop clean
 
 help: ## this text
 	@echo 'Sheaf: the DynamoDB data model in C.'
@@ -31,6 +32,7 @@ help: ## this text
 	@echo 'Variables, with their values now:'
 	@echo '  PORT=$(PORT) DATA=$(DATA) ARGS=$(ARGS)  of make serve: ARGS="--durability relaxed"'
 	@echo '  TESTS=$(TESTS)  ctest options: make test TESTS="-R key/" runs the tests of one room'
+	@echo '  SUITES=$(SUITES)  of make interop: "cli java" runs those two'
 	@echo '  FUZZ_SECONDS=$(FUZZ_SECONDS)  for each target; FUZZ_TARGETS="fuzz_x" picks some'
 	@echo '  SOAK_CYCLES=$(SOAK_CYCLES)  crash cycles; SOAK_SCALE=$(SOAK_SCALE) multiplies the random tests'
 	@echo '  BENCH_ARGS=$(BENCH_ARGS)  of both benchmarks: --quick, --items N'
@@ -53,6 +55,11 @@ bench: ## build optimised and print CPU time per operation: the layers, then who
 	$(call build,release) --target bench_micro bench_embedded
 	@build/release/bench/bench_micro $(BENCH_ARGS)
 	@build/release/bench/bench_embedded $(BENCH_ARGS)
+
+interop: ## real AWS clients against the server: AWS CLI, boto3, Java; fetches them first
+	$(SETUP) test interop
+	$(call build,dev) --target sheaf
+	@tools/run-interop $(SUITES)
 
 asan: ## unit, contract, example and wire tests under AddressSanitizer and UBSan
 	$(SETUP) test
