@@ -8,7 +8,7 @@
 
 #include <assert.h>
 
-enum { BODY_MAX = 256 << 20 };
+enum { BODY_FIRST = 1000, BODY_MAX = 256 << 20 };
 
 static const struct op *const all[] = {
 #define X(name) &op_##name,
@@ -102,6 +102,7 @@ static sheaf_rc run(struct op_call *call, struct op_reply *out)
     TRY(may(call, in));
     TRY(op->run(call, in, answer));
     buf_init(&out->body, call->c->arena, BODY_MAX);
+    (void)buf_room(&out->body, BODY_FIRST); /* most answers never have to grow */
     shape_encode(&out->body, op->output, answer);
     return out->body.failed ? err_nomem(call->c->err) : SHEAF_OK;
 }
