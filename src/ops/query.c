@@ -175,6 +175,13 @@ static sheaf_rc prepare(const struct op_call *call, const struct query_in *in, b
     return op_env(call, &in->names, &in->values, is_scan, &q->env);
 }
 
+/* Of core's refusals Query has moved this one, and not Scan, into the envelope. */
+static bool is_enveloped(const struct ctx *c, sheaf_rc rc, bool is_scan)
+{
+    static const span moved = {"Must specify the AttributesToGet or ProjectionExpression", 56};
+    return rc == SHEAF_VALIDATION && !is_scan && span_starts(span_cstr(c->err->message), moved);
+}
+
 static sheaf_rc read(struct op_call *call, const struct query_in *in, bool is_scan,
                      struct query_out *out)
 {
@@ -183,6 +190,7 @@ static sheaf_rc read(struct op_call *call, const struct query_in *in, bool is_sc
     TRY(prepare(call, in, is_scan, &q));
     sheaf_rc rc = core_query(call->core, call->c, &q, &page);
     call->position = page.position;
+    call->is_enveloped = is_enveloped(call->c, rc, is_scan);
     TRY(rc);
     bool is_count = q.select == CORE_SELECT_COUNT;
     out->items = (struct shape_items){page.items, page.n, !is_count};

@@ -140,7 +140,7 @@ static void test_transact__constraints_are_told_in_order(void **state)
          NEW_AT("ClientRequestToken") SHORT("1"), MODEL},
         {"TransactWriteItems", "{'TransactItems':[{}]}", V,
          "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request",
-         UNVERIFIED},
+         PARITY},
         {"TransactWriteItems",
          "{'TransactItems':[{'Put':{'TableName':'Hash','Item':{}},'Delete':{'TableName':'Hash','"
          "Key'"
@@ -164,6 +164,19 @@ static void test_transact__constraints_are_told_in_order(void **state)
          ONE NULL_AT("transactItems.1.member.conditionCheck.conditionExpression"), MODEL},
         {"TransactWriteItems", "{'TransactItems':[" PUT("a;b", "{}") "]}", V,
          ONE AT("a;b", "transactItems.1.member.put.tableName") PATTERN, PARITY},
+        {"TransactWriteItems",
+         "{'TransactItems':[" PUT(
+             "Hash",
+             "{'pk':{'S':'a'}}") ",{'Update':{'TableName':'bad!name',"
+                                 "'Key':{'pk':{'S':'a'}},'UpdateExpression':'SET a = :a'}}]}",
+         V, ONE AT("bad!name", "transactItems.2.member.update.tableName") PATTERN, PARITY},
+        {"TransactWriteItems",
+         "{'TransactItems':[{'Delete':{'TableName':'bad!name','Key':{'pk':{'S':'a'}}}}]}", V,
+         ONE AT("bad!name", "transactItems.1.member.delete.tableName") PATTERN, PARITY},
+        {"TransactWriteItems",
+         "{'TransactItems':[{'ConditionCheck':{'TableName':'bad!name','Key':{'pk':{'S':'a'}},"
+         "'ConditionExpression':'attribute_exists(pk)'}}]}",
+         V, ONE AT("bad!name", "transactItems.1.member.conditionCheck.tableName") PATTERN, PARITY},
         {"TransactWriteItems", "{'TransactItems':[" PUT("ab", "{}") "]}", V,
          ONE AT("ab", "transactItems.1.member.put.tableName") SHORT("3"), MODEL},
         {"TransactWriteItems",
@@ -261,6 +274,10 @@ static void test_transact__actions_are_judged_in_order(void **state)
          "{'TransactItems':[{'Put':{'TableName':'Hash','Item':{'pk':{'S':'a'}},"
          "'ExpressionAttributeNames':{'#a':'a'}}}]}",
          V, "ExpressionAttributeNames can only be specified when using expressions", DYNALITE},
+        {"TransactWriteItems",
+         "{'TransactItems':[{'Delete':{'TableName':'Hash','Key':{'pk':{'S':'e'}},"
+         "'ConditionExpression':''}}]}",
+         V, "Invalid ConditionExpression: The expression can not be empty;", PARITY},
         {"TransactGetItems", "{'TransactItems':[" GET("Nope", "{'pk':{'S':'x'}}") "]}", RNF,
          NOT_FOUND, PARITY},
         {"TransactGetItems",
