@@ -491,7 +491,7 @@ sheaf_rc vb_finish_item(struct vb *b, span *item_out)
         return b->rc;
     }
     if (val_count(map) && val_name_at(map, 0).n == 0) { /* the first in order, when there is one */
-        refuse(b, "One or more parameter values were invalid: An attribute name may not be empty");
+        refuse(b, "Empty attribute name");
         return b->rc;
     }
     uint64_t size = b->size - 3 - val_count(map);

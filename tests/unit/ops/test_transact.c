@@ -236,6 +236,9 @@ static void test_transact__constraints_are_told_in_order(void **state)
 static void test_transact__actions_are_judged_in_order(void **state)
 {
     static const struct wire_row rows[] = {
+        {"TransactWriteItems",
+         "{'TransactItems':[" PUT("Hash", "{'pk':{'S':'a'},'':{'S':'x'}}") "," CHECK_SYNTAX "]}", V,
+         "Empty attribute name", PARITY},
         {"TransactWriteItems", "{'TransactItems':[" PUT("Nope", "{'pk':{'S':'x'}}") "]}", RNF,
          NOT_FOUND, PARITY},
         {"TransactWriteItems",
