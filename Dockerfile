@@ -15,9 +15,7 @@ RUN cmake --preset serve && cmake --build --preset serve --target sheaf && strip
 
 FROM debian:12-slim
 RUN apt-get update \
- && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-      libssl3 libdeflate0 libinih1 libstdc++6 libsnappy1v5 zlib1g libbz2-1.0 liblz4-1 libzstd1 \
-      libxxhash0 \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends libssl3 \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --home-dir /data --shell /usr/sbin/nologin sheaf \
  && install -d -o sheaf -g sheaf -m 700 /data

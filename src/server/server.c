@@ -31,6 +31,13 @@ static const char *listen_host(const struct server_options *o)
     return strcmp(o->host, "localhost") == 0 ? "127.0.0.1" : o->host;
 }
 
+/* Where a program of this machine finds it: "any address" is none to connect to. */
+static const char *reachable_host(const struct server_options *o)
+{
+    const char *host = listen_host(o);
+    return strcmp(host, "0.0.0.0") == 0 ? "127.0.0.1" : strcmp(host, "::") == 0 ? "::1" : host;
+}
+
 static sheaf_rc listen_on(struct server *s, sheaf_error *err)
 {
     const struct server_options *o = &s->options;
@@ -118,9 +125,8 @@ static sheaf_rc open_all(struct server *s, sheaf_error *err)
 
 /* ---- the screen ---- */
 
-static void format_url(const struct server *s, char *to, size_t n)
+static void format_url(const struct server *s, const char *host, char *to, size_t n)
 {
-    const char *host = listen_host(&s->options);
     bool is_v6 = strchr(host, ':') != NULL;
     snprintf(to, n, "%s://%s%s%s:%u", *s->options.tls_cert ? "https" : "http", is_v6 ? "[" : "",
              host, is_v6 ? "]" : "", http_server_port(s->http));
@@ -129,8 +135,9 @@ static void format_url(const struct server *s, char *to, size_t n)
 static void greet(const struct server *s)
 {
     const struct server_options *o = &s->options;
-    char url[128], data[300];
-    format_url(s, url, sizeof url);
+    char listens[128], url[128], data[300];
+    format_url(s, listen_host(o), listens, sizeof listens);
+    format_url(s, reachable_host(o), url, sizeof url);
     if (o->memory)
         snprintf(data, sizeof data, "data in memory (gone at the end)");
     else
@@ -139,7 +146,7 @@ static void greet(const struct server *s)
     const char *auth = s->ring                        ? "authentication on"
                        : options_is_loopback(o->host) ? "authentication off (loopback only)"
                                                       : "authentication OFF, reachable by others";
-    printf("sheaf %s  listening on %s  ·  %s  ·  %s\n", SHEAF_VERSION_TEXT, url, data, auth);
+    printf("sheaf %s  listening on %s  ·  %s  ·  %s\n", SHEAF_VERSION_TEXT, listens, data, auth);
     printf("try:  aws dynamodb list-tables --endpoint-url %s%s\n", url,
            s->ring ? "" : "   (any credentials and region)");
     printf("ready %s\n", url);

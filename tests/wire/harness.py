@@ -11,13 +11,21 @@
 The executable is $SHEAF_BIN, or build/dev/sheaf. Tests use Debian's /usr/bin/python3 with its
 standard library and python3-boto3.
 """
-import gzip, json, os, select, shutil, signal, socket, subprocess, sys, tempfile, time, unittest
+import ctypes, gzip, json, os, select, shutil, signal, socket, subprocess, sys, tempfile, time, unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BINARY = os.environ.get("SHEAF_BIN", os.path.join(ROOT, "build", "dev", "sheaf"))
 TIMEOUT = float(os.environ.get("SHEAF_TEST_TIMEOUT", "60"))
 JSON = "application/x-amz-json-1.0"
 TERM = signal.SIGTERM
+
+
+PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent():
+    """A test that is killed takes its servers along."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 class Answer:
@@ -138,7 +146,8 @@ class Server:
     def start(self):
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, cwd=self.cwd,
-                                        stdout=subprocess.PIPE, stderr=self.errors, env=self.env)
+                                        stdout=subprocess.PIPE, stderr=self.errors, env=self.env,
+                                        preexec_fn=end_with_parent)
         line = self._read_ready()
         if line is None:
             self.process.kill()

@@ -131,7 +131,9 @@ class Options(Case):
 
     def test_insecure_listens_beyond_loopback(self):
         with Server("--memory", "--host", "0.0.0.0", "--insecure") as s:
+            self.assertIn(f"listening on http://0.0.0.0:{s.port}  ", s.output[0])
             self.assertIn("authentication OFF", s.output[0])
+            self.assertEqual(s.output[-1], f"ready http://127.0.0.1:{s.port}")
             self.assertEqual(s.get("/").status, 200)
 
     def test_flags_win_over_environment_over_file(self):
