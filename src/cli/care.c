@@ -108,8 +108,8 @@ int cli_backup(int argc, char **argv)
 
 /* ---- restore ---- */
 
-/* Keeps a server from opening the backup while it is read. -1: one has it open; -2: it has no lock
- * file, which nobody opened it since it was made leaves it without. */
+/* Keeps a server from opening the backup while it is read. -1: one has it open; -2: there is no lock
+ * file, because nobody has opened the backup since it was made. */
 static int hold(const char *backup)
 {
     char path[PATH_MAX];
@@ -144,6 +144,8 @@ static int copy_and_check(const char *backup, const char *copy, const char *dire
     }
     if (renameat2(AT_FDCWD, copy, AT_FDCWD, directory, RENAME_NOREPLACE) != 0)
         return cli_fail("cannot rename %s to %s: %s", copy, directory, strerror(errno));
+    if (cli_sync_parent(directory) != 0)
+        return cli_fail("cannot sync the name of %s: %s", directory, strerror(errno));
     printf("restored %s into %s\n", backup, directory);
     return CLI_OK;
 }
@@ -160,6 +162,8 @@ int cli_restore(int argc, char **argv)
     while (n > 1 && argv[1][n - 1] == '/') argv[1][--n] = '\0';
     if (snprintf(copy, sizeof copy, "%s.restoring", argv[1]) >= (int)sizeof copy)
         return cli_fail("%s: the path is too long", argv[1]);
+    if (lstat(copy, &st) == 0)
+        return cli_fail("%s is left of an earlier restore; delete it first", copy);
     int lock = hold(argv[0]);
     if (lock == -1)
         return cli_fail("%s is in use by a server; copy it with `sheaf backup`", argv[0]);

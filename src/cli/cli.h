@@ -26,5 +26,7 @@ void cli_print_line(void *ctx, const char *text);
  * not exist. Locks, sockets and what is still being written there are left out. 0, or -1 with errno
  * and the path in what[n]. */
 int cli_copy_tree(const char *from, const char *to, char *what, size_t n);
+/* The directory that holds `path`, so that its name survives a power cut. */
+int cli_sync_parent(const char *path);
 
 #endif

@@ -70,6 +70,12 @@ static int join(char out[PATH_MAX], const char *directory, const char *name)
     return -1;
 }
 
+int cli_sync_parent(const char *path)
+{
+    char parent[PATH_MAX];
+    return join(parent, path, "..") == 0 ? sync_directory(parent) : -1;
+}
+
 static int copy_entry(const char *from, const char *to, const char *name, char *what, size_t n)
 {
     char source[PATH_MAX], copy[PATH_MAX];
@@ -99,7 +105,5 @@ int cli_copy_tree(const char *from, const char *to, char *what, size_t n)
         errno = kept;
         return -1;
     }
-    char parent[PATH_MAX];
-    if (join(parent, to, "..") != 0) return -1;
-    return sync_directory(to) != 0 || sync_directory(parent) != 0 ? -1 : 0;
+    return sync_directory(to) != 0 || cli_sync_parent(to) != 0 ? -1 : 0;
 }

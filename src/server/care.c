@@ -51,7 +51,7 @@ sheaf_rc server_verify(sheaf_db *db, server_line_fn line, void *ctx, sheaf_error
     if (rc != SHEAF_OK && rc != SHEAF_CORRUPT) return rc;
     sheaf_rc counted = count(db, &tables, &items, rc == SHEAF_OK ? err : NULL);
     if (counted != SHEAF_OK) return rc == SHEAF_OK ? counted : rc;
-    snprintf(text, sizeof text, "%llu tables, %llu items: %llu disagreements",
+    snprintf(text, sizeof text, "tables %llu, items %llu, disagreements %llu",
              (unsigned long long)tables, (unsigned long long)items,
              (unsigned long long)w.complaints);
     line(ctx, text);

@@ -22,14 +22,14 @@ class Care(Case):
     def test_verify_of_a_stopped_server_counts_what_it_found(self):
         answer = run("verify", self.filled())
         self.assertEqual(answer.returncode, 0, answer)
-        self.assertEqual(answer.stdout, "1 tables, 20 items: 0 disagreements\n")
+        self.assertEqual(answer.stdout, "tables 1, items 20, disagreements 0\n")
 
     def test_verify_of_a_running_server(self):
         with Server("--data", self.path("d")) as s:
             fill(s)
             answer = run("verify", self.path("d"))
             self.assertEqual(answer.returncode, 0, answer)
-            self.assertEqual(answer.stdout, "1 tables, 20 items: 0 disagreements\n")
+            self.assertEqual(answer.stdout, "tables 1, items 20, disagreements 0\n")
             self.assertEqual(s.put("p", "more").status, 200)
 
     def test_verify_finds_damage_and_fails(self):
@@ -94,7 +94,7 @@ class Care(Case):
         run("backup", d, self.path("copy"))
         answer = run("restore", self.path("copy"), self.path("new"))
         self.assertEqual(answer.returncode, 0, answer)
-        self.assertIn("20 items: 0 disagreements", answer.stdout)
+        self.assertIn("items 20, disagreements 0", answer.stdout)
         self.assertFalse(os.path.exists(self.path("new.restoring")))
         with Server("--data", self.path("new")) as s:
             self.assertIsNotNone(s.get_item("p", "0000"))
@@ -124,6 +124,22 @@ class Care(Case):
         answer = run("restore", self.path("copy"), self.path("new"))
         self.assertEqual(answer.returncode, 1, answer)
         self.assertFalse(os.path.exists(self.path("new")))
+
+    def test_restore_that_was_interrupted_says_what_to_delete(self):
+        d = self.filled(1)
+        os.mkdir(self.path("new.restoring"))
+        answer = run("restore", d, self.path("new"))
+        self.assertEqual(answer.returncode, 1)
+        self.assertEqual(answer.stderr, f"sheaf: {self.path('new.restoring')} is left of an earlier "
+                         "restore; delete it first\n")
+
+    def test_directory_in_use_by_a_program_without_a_socket_names_it(self):
+        with Server("--data", self.path("d")) as s:
+            os.unlink(self.path("d/admin.sock"))
+            for args in (["verify", self.path("d")], ["backup", self.path("d"), self.path("c")]):
+                answer = run(*args)
+                self.assertEqual(answer.returncode, 1)
+                self.assertIn(f"is in use by process {s.process.pid} ", answer.stderr)
 
     def test_what_is_no_data_directory_is_said_and_not_made(self):
         for args in (["verify", self.path("x")], ["backup", self.path("x"), self.path("y")],
@@ -162,7 +178,7 @@ class Care(Case):
             s.create_table()
             answer = run("verify", deep)
             self.assertEqual(answer.returncode, 0, answer)
-            self.assertEqual(answer.stdout, "1 tables, 0 items: 0 disagreements\n")
+            self.assertEqual(answer.stdout, "tables 1, items 0, disagreements 0\n")
 
 
 if __name__ == "__main__":
