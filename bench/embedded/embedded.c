@@ -7,6 +7,7 @@
  * it is RocksDB at its best, not what our settings leave of it. */
 #include "embedded/embedded.h"
 
+#include "common/raw.h"
 #include "core/rows.h"
 
 #include <getopt.h>
@@ -324,41 +325,6 @@ void settle(sheaf_db *db)
     rocksdb_compact_range(raw, NULL, 0, NULL, 0);
 }
 
-/* ---- RocksDB beside ours ---- */
-
-struct copy {
-    struct rocks_handles h;
-    struct rocks_merge merge;
-    rocksdb_cache_t *row_cache;
-};
-
-/* A copy of the database, opened with our settings and RocksDB's row cache. */
-static void open_raw(struct side *s, struct copy *copy, const char *directory)
-{
-    char path[96];
-    char *message = NULL;
-    sheaf_error err;
-    *copy = (struct copy){.row_cache = rocksdb_cache_create_lru(CACHE_BYTES / 2)};
-    must(sheaf_backup(s->db, directory, &err), &err);
-    struct sheaf_rocks_options o = {.block_cache_bytes = CACHE_BYTES / 2};
-    if (!rocks_handles_init(&copy->h, &o, &copy->merge)) bench_die("raw RocksDB", "its options");
-    rocksdb_options_set_row_cache(copy->h.options, copy->row_cache);
-    snprintf(path, sizeof path, "%s/db", directory);
-    s->raw = rocksdb_open(copy->h.options, path, &message);
-    if (message) bench_die("raw RocksDB", message);
-    s->ro = rocksdb_readoptions_create();
-    s->wo = rocksdb_writeoptions_create();
-}
-
-static void close_raw(struct side *s, struct copy *copy)
-{
-    rocksdb_readoptions_destroy(s->ro);
-    rocksdb_writeoptions_destroy(s->wo);
-    rocksdb_close(s->raw);
-    rocks_handles_deinit(&copy->h);
-    rocksdb_cache_destroy(copy->row_cache);
-}
-
 /* ---- groups ---- */
 
 static void groups(const struct bench_options *o, struct side *mem, struct side *rocks)
@@ -426,13 +392,16 @@ static void run_with(const struct bench_options *o, bool has_index)
     snprintf(path, sizeof path, "%s/data", directory);
     snprintf(raw_path, sizeof raw_path, "%s/copy", directory);
     struct side mem = {.name = "mem"}, rocks = {.name = "rocks"};
-    struct copy copy;
+    struct bench_raw raw;
     struct mallinfo2 before = mallinfo2();
     open_side(&mem, ":memory:", o->n_items, has_index);
     struct mallinfo2 after = mallinfo2();
     open_side(&rocks, path, o->n_items, has_index);
     settle(rocks.db);
-    open_raw(&rocks, &copy, raw_path);
+    bench_raw_open(&raw, core_engine(rocks.db->core), raw_path, CACHE_BYTES / 2);
+    rocks.raw = raw.db;
+    rocks.ro = rocksdb_readoptions_create();
+    rocks.wo = rocksdb_writeoptions_create();
     sample(&mem);
     sample(&rocks);
     printf("\n==== %llu items of about 400 bytes, 25 per collection, %s\n",
@@ -443,7 +412,9 @@ static void run_with(const struct bench_options *o, bool has_index)
     run_raw_get(&rocks, SAMPLES); /* warm both sides' rows */
     run_get(&rocks, SAMPLES);
     groups(o, &mem, &rocks);
-    close_raw(&rocks, &copy);
+    rocksdb_readoptions_destroy(rocks.ro);
+    rocksdb_writeoptions_destroy(rocks.wo);
+    bench_raw_close(&raw);
     free(mem.samples);
     free(rocks.samples);
     sheaf_close(mem.db);
