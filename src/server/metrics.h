@@ -19,7 +19,7 @@
 #define METRICS_ONE_(us) +1
 enum { METRICS_BUCKETS = (METRICS_BOUNDS_US(METRICS_ONE_)) + 1 };
 
-enum { METRICS_OPERATIONS_MAX = 64 }; /* the last one counts what is no operation */
+enum { METRICS_OPERATIONS_MAX = 80 }; /* the last one counts what is no operation */
 
 typedef atomic_uint_least64_t metric;
 

@@ -3,7 +3,7 @@
  *   options → listen → keys → database → loops → "ready" → signals → drain → close
  *
  * Know before editing: signals are blocked before the first thread is made and taken by sigwait
- * here, so no handler runs anywhere. It listens before the database is opened, so that the
+ * here; the only handler is the one that ends the process at a second signal. It listens before the database is opened, so that the
  * directory's lock can name the port; nothing is accepted before the loops start. */
 #include "server/server.h"
 
@@ -178,13 +178,22 @@ static void block_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* From now on a signal does what it does to any program: it ends it. */
+/* By the signal, as its sender expects; but process 1 of a container has no default actions. */
+static void end_at_once(int which)
+{
+    signal(which, SIG_DFL);
+    raise(which);
+    _exit(128 + which);
+}
+
+/* From now on a signal ends the process. */
 static void unblock_signals(void)
 {
     sigset_t set;
+    struct sigaction end = {.sa_handler = end_at_once, .sa_flags = SA_NODEFER};
     set_of_signals(&set);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    sigaction(SIGINT, &end, NULL);
+    sigaction(SIGTERM, &end, NULL);
     signal(SIGHUP, SIG_IGN);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
