@@ -121,6 +121,18 @@ static sheaf_rc may(void *ctx, const struct op *op, span table, sheaf_error *err
 
 /* ---- what ---- */
 
+/* Lines of one name are one header, joined by commas (RFC 9110, 5.2); where a list means nothing,
+ * two lines name nothing. To take the first would be to differ from whoever takes the last. */
+static span only_header(const struct http_exchange *x, span name)
+{
+    const struct http_request *r = http_request(x);
+    span found = SPAN_NONE;
+    for (uint32_t i = 0; i < r->n_headers; i++)
+        if (span_eq(r->headers[i].name, name))
+            found = found.p ? SPAN_LIT(",") : r->headers[i].value;
+    return found;
+}
+
 /* Without what follows a ';' and without spaces. */
 static span media_type(span s)
 {
@@ -134,7 +146,7 @@ static span media_type(span s)
 /* The answer has the type of the request; a body of another type is not for this service. */
 static bool take_type(struct call *c)
 {
-    span type = media_type(http_header(c->x, SPAN_LIT("content-type")));
+    span type = media_type(only_header(c->x, SPAN_LIT("content-type")));
     bool is_amz = span_eq(type, SPAN_LIT("application/x-amz-json-1.0"));
     c->type = is_amz ? SPAN_LIT("application/x-amz-json-1.0") : SPAN_LIT("application/json");
     return is_amz || span_eq(type, SPAN_LIT("application/json")) || http_request(c->x)->body.n == 0;
@@ -143,7 +155,7 @@ static bool take_type(struct call *c)
 static bool inflate(struct call *c, span *body_out)
 {
     span body = http_request(c->x)->body;
-    span encoding = http_header(c->x, SPAN_LIT("content-encoding"));
+    span encoding = only_header(c->x, SPAN_LIT("content-encoding"));
     sheaf_rc rc = http_inflate(&c->ctx, encoding, body, BODY_BYTES_MAX, body_out);
     if (rc == SHEAF_OK) return true;
     if (rc == SHEAF_TOO_LARGE) {
@@ -176,7 +188,7 @@ void dispatch_post(struct call *c)
         answer_unknown(c);
         return;
     }
-    c->op = op_find(http_header(c->x, SPAN_LIT("x-amz-target")));
+    c->op = op_find(only_header(c->x, SPAN_LIT("x-amz-target")));
     if (!c->op) {
         read_claim(c);
         answer_refuse(c, SHEAF_UNKNOWN_OPERATION, NULL);

@@ -52,6 +52,7 @@
     X(BYTES, memory_budget, "memory-budget", "BYTES", "512M", 67108864, 17592186044416, "for bodies and answers; asked before a body is read") \
     X(NUMBER, head_timeout_ms, "head-timeout-ms", "MS", "10000", 1, 3600000, "to send a whole head") \
     X(NUMBER, body_timeout_ms, "body-timeout-ms", "MS", "60000", 1, 3600000, "to send a whole body") \
+    X(NUMBER, write_timeout_ms, "write-timeout-ms", "MS", "60000", 1, 3600000, "for a client that does not read its answers") \
     X(NUMBER, idle_timeout_ms, "idle-timeout-ms", "MS", "60000", 1, 86400000, "to keep a quiet connection") \
     X(NUMBER, drain_ms, "drain-ms", "MS", "30000", 0, 3600000, "to finish requests under way when told to end") \
     GROUP("Watching it") \

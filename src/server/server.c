@@ -52,6 +52,7 @@ static sheaf_rc listen_on(struct server *s, sheaf_error *err)
         .head_ms = (uint32_t)o->head_timeout_ms,
         .body_ms = (uint32_t)o->body_timeout_ms,
         .idle_ms = (uint32_t)o->idle_timeout_ms,
+        .write_ms = (uint32_t)o->write_timeout_ms,
     };
     struct http_handler handler = server_handler(s);
     return http_server_open(&h, &handler, &s->http, err);
