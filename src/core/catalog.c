@@ -35,7 +35,7 @@ static bool position_of(const struct core *core, span name, uint32_t *at_out)
 }
 
 /* "arn:aws:dynamodb:<region>:<account>:table/<name>" stands for the name. */
-static span name_of_arn(span name)
+span cat_name_of(span name)
 {
     if (!span_starts(name, SPAN_LIT("arn:"))) return name;
     const char *p = name.p;
@@ -47,7 +47,7 @@ static span name_of_arn(span name)
 struct table *cat_find_entered(struct core *core, span name)
 {
     uint32_t at;
-    if (!position_of(core, name_of_arn(name), &at)) return NULL;
+    if (!position_of(core, cat_name_of(name), &at)) return NULL;
     struct table *t = core->tables[at];
     atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
     return t;

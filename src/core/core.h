@@ -103,6 +103,13 @@ struct core_tag {
     span key, value;
 };
 enum core_projection { CORE_PROJECT_ALL, CORE_PROJECT_KEYS_ONLY, CORE_PROJECT_INCLUDE };
+/* A KeySchema is a list on the wire; in what way its order is none. */
+enum core_key_order {
+    CORE_KEYS_OK,
+    CORE_KEYS_FIRST_NOT_HASH,
+    CORE_KEYS_SECOND_NOT_RANGE,
+    CORE_KEYS_HASH_AFTER_RANGE
+};
 struct core_index_def {
     span name;
     bool is_local;
@@ -113,6 +120,9 @@ struct core_index_def {
     uint32_t n_include;
     uint64_t read_units, write_units;
     struct core_throughput on_demand, warm; /* of a global index */
+    /* Of requests that came over the wire, to be refused in their turn. */
+    enum core_key_order key_order;
+    bool has_no_projection;
 };
 enum core_stream_view {
     CORE_STREAM_NONE,
@@ -125,6 +135,7 @@ enum core_stream_view {
 struct core_create_table {
     span table;
     struct core_key hash, range;          /* range.name.p == NULL: simple key */
+    enum core_key_order key_order;        /* of those two, on the wire */
     const struct core_index_def *indexes; /* global and local */
     uint32_t n_indexes;
     bool is_provisioned;
@@ -207,7 +218,8 @@ enum core_switch { CORE_UNCHANGED, CORE_ON, CORE_OFF };
 struct core_update_table {
     span table;
     const struct core_index_def *create_index;
-    span delete_index;                         /* p == NULL: none */
+    span delete_index;     /* p == NULL: none */
+    bool has_more_changes; /* the request creates or deletes more than one, which is refused */
     const struct core_index_def *update_index; /* names and units, on_demand or warm */
     uint32_t n_update_index;                   /* 0 with an update_index: 1 */
     enum core_switch throughput;               /* CORE_ON: read_units and write_units below */

@@ -95,6 +95,8 @@ SHEAF_NODISCARD sheaf_rc table_key_item(struct ctx *c, const struct table *t,
 /* Shared section: see the head of this file. Not recursive. */
 void cat_enter(struct core *core);
 void cat_leave(struct core *core);
+/* The name that a name or an ARN stands for. */
+span cat_name_of(span name);
 /* Inside or outside a section. A counted reference; give it back with table_unref. The name may be
  * an ARN of this
  * service. SHEAF_RESOURCE_NOT_FOUND "Requested resource not found" (some operations have longer

@@ -36,6 +36,8 @@ static inline bool tables_is_overfull(const struct core_index_def *x)
     return x->n_hash > sizeof x->hash / sizeof x->hash[0] ||
            x->n_range > sizeof x->range / sizeof x->range[0];
 }
+/* "Given value … for ReadCapacityUnits is out of bounds" */
+SHEAF_NODISCARD sheaf_rc tables_check_bounds(struct ctx *c, uint64_t read, uint64_t write);
 /* A global index that UpdateTable adds. */
 SHEAF_NODISCARD sheaf_rc tables_check_new_index(struct ctx *c, const struct core_index_def *def,
                                                 struct definitions d);

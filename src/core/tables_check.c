@@ -1,7 +1,7 @@
 /* Turns requests about tables into AWS's refusals. Know before editing: the order of the checks is
  * AWS's, because a request that breaks two rules gets the message of the first; first the shapes
- * (tables_shape.c), then billing, the table's keys, local indexes, global indexes, and what is
- * defined but not used. */
+ * (tables_shape.c), then billing, the table's keys, the indexes' keys, what is defined but not used,
+ * and the rest of local and of global indexes. */
 #include "base/limits.h"
 #include "core/tables.h"
 
@@ -96,7 +96,7 @@ static sheaf_rc check_defined(struct ctx *c, const struct core_key *keys, uint32
 
 /* ---- the table's own keys and billing ---- */
 
-static sheaf_rc check_bounds(struct ctx *c, uint64_t read, uint64_t write)
+sheaf_rc tables_check_bounds(struct ctx *c, uint64_t read, uint64_t write)
 {
     if (read > UNITS_MAX)
         return err_validation(
@@ -117,7 +117,25 @@ static sheaf_rc check_billing(struct ctx *c, const struct core_create_table *q)
     if (!q->read_units || !q->write_units)
         return err_validation(c->err, INVALID "ReadCapacityUnits and WriteCapacityUnits must both "
                                               "be specified when BillingMode is PROVISIONED");
-    return check_bounds(c, q->read_units, q->write_units);
+    return tables_check_bounds(c, q->read_units, q->write_units);
+}
+
+static sheaf_rc check_order(struct ctx *c, enum core_key_order order)
+{
+    switch (order) {
+    case CORE_KEYS_OK:
+        return SHEAF_OK;
+    case CORE_KEYS_FIRST_NOT_HASH:
+        return err_validation(
+            c->err, "Invalid KeySchema: The first KeySchemaElement is not a HASH key type");
+    case CORE_KEYS_SECOND_NOT_RANGE:
+        return err_validation(
+            c->err, "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type");
+    case CORE_KEYS_HASH_AFTER_RANGE:
+        break;
+    }
+    return err_validation(c->err, INVALID "All HASH key attributes must precede RANGE key "
+                                          "attributes in the KeySchema");
 }
 
 static sheaf_rc check_table_keys(struct ctx *c, const struct core_create_table *q,
@@ -132,6 +150,7 @@ static sheaf_rc check_table_keys(struct ctx *c, const struct core_create_table *
     if (n == 2 && span_eq(keys[0].name, keys[1].name))
         return err_validation(c->err, "Both the Hash Key and the Range Key element in the "
                                       "KeySchema have the same name");
+    TRY(check_order(c, q->key_order));
     if (q->n_indexes == 0 && n != d.n)
         return err_validation(c->err, INVALID "Number of attributes in KeySchema does not exactly "
                                               "match number of attributes defined in "
@@ -174,10 +193,7 @@ static sheaf_rc check_key_schema(struct ctx *c, const struct core_index_def *x,
     uint32_t n = all_keys(x, keys);
     TRY(check_defined(c, keys, n, d));
     TRY(check_same_names(c, keys, n));
-    if (x->n_hash == 0)
-        return err_validation(
-            c->err, "Invalid KeySchema: The first KeySchemaElement is not a HASH key type");
-    return SHEAF_OK;
+    return check_order(c, x->n_hash ? x->key_order : CORE_KEYS_FIRST_NOT_HASH);
 }
 
 static const char *projection_name(enum core_projection p)
@@ -187,6 +203,7 @@ static const char *projection_name(enum core_projection p)
 
 static sheaf_rc check_projection(struct ctx *c, const struct core_index_def *x)
 {
+    if (x->has_no_projection) return err_validation(c->err, INVALID "Unknown ProjectionType: null");
     if (x->projection != CORE_PROJECT_INCLUDE && x->n_include)
         return err_validation(c->err,
                               INVALID "ProjectionType is %s, but NonKeyAttributes is specified",
@@ -202,14 +219,15 @@ static sheaf_rc check_projection(struct ctx *c, const struct core_index_def *x)
     return SHEAF_OK;
 }
 
-static sheaf_rc check_local(struct ctx *c, const struct core_create_table *q,
-                            const struct core_index_def *x, struct definitions d)
+static sheaf_rc check_local_keys(struct ctx *c, const struct core_create_table *q,
+                                 const struct core_index_def *x, struct definitions d)
 {
-    assert(x->is_local && q->range.name.p);
+    if (!q->range.name.p)
+        return err_validation(c->err, INVALID "Table KeySchema does not have a range key, which "
+                                              "is required when specifying a "
+                                              "LocalSecondaryIndex");
     TRY(check_key_schema(c, x, d));
-    if (x->n_hash > 1)
-        return err_validation(
-            c->err, "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type");
+    if (x->n_hash > 1) return check_order(c, CORE_KEYS_SECOND_NOT_RANGE);
     if (x->n_range == 0)
         return err_validation(c->err,
                               INVALID "Index KeySchema does not have a range key for index: %.*s",
@@ -220,13 +238,23 @@ static sheaf_rc check_local(struct ctx *c, const struct core_create_table *q,
                                       "table KeySchema for index: %.*s. index hash key: %.*s, "
                                       "table hash key: %.*s",
                               SPAN_ARG(x->name), SPAN_ARG(x->hash[0].name), SPAN_ARG(q->hash.name));
-    return check_projection(c, x);
+    return SHEAF_OK;
+}
+
+/* Keys come before everything else about indexes, local ones first. */
+static sheaf_rc check_index_keys(struct ctx *c, const struct core_create_table *q,
+                                 struct definitions d)
+{
+    for (uint32_t i = 0; i < q->n_indexes; i++)
+        if (q->indexes[i].is_local) TRY(check_local_keys(c, q, &q->indexes[i], d));
+    for (uint32_t i = 0; i < q->n_indexes; i++)
+        if (!q->indexes[i].is_local) TRY(check_key_schema(c, &q->indexes[i], d));
+    return SHEAF_OK;
 }
 
 static sheaf_rc check_global(struct ctx *c, const struct core_create_table *q,
-                             const struct core_index_def *x, struct definitions d)
+                             const struct core_index_def *x)
 {
-    TRY(check_key_schema(c, x, d));
     TRY(check_projection(c, x));
     if (!q->is_provisioned && (x->read_units || x->write_units))
         return err_validation(c->err,
@@ -237,7 +265,7 @@ static sheaf_rc check_global(struct ctx *c, const struct core_create_table *q,
         return err_validation(c->err,
                               INVALID "ProvisionedThroughput is not specified for index: %.*s",
                               SPAN_ARG(x->name));
-    TRY(check_bounds(c, x->read_units, x->write_units));
+    TRY(tables_check_bounds(c, x->read_units, x->write_units));
     return settings_check_index(c, x, q->is_provisioned);
 }
 
@@ -255,16 +283,13 @@ static sheaf_rc check_duplicate(struct ctx *c, const struct core_create_table *q
     return SHEAF_OK;
 }
 
-static sheaf_rc check_locals(struct ctx *c, const struct core_create_table *q, struct definitions d)
+static sheaf_rc check_locals(struct ctx *c, const struct core_create_table *q)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < q->n_indexes; i++) {
         if (!q->indexes[i].is_local) continue;
-        if (n++ == 0 && !q->range.name.p)
-            return err_validation(c->err, INVALID "Table KeySchema does not have a range key, "
-                                                  "which is required when specifying a "
-                                                  "LocalSecondaryIndex");
-        TRY(check_local(c, q, &q->indexes[i], d));
+        n++;
+        TRY(check_projection(c, &q->indexes[i]));
         TRY(check_duplicate(c, q, i));
     }
     if (n > LIMIT_LOCAL_INDEXES)
@@ -273,14 +298,13 @@ static sheaf_rc check_locals(struct ctx *c, const struct core_create_table *q, s
     return SHEAF_OK;
 }
 
-static sheaf_rc check_globals(struct ctx *c, const struct core_create_table *q,
-                              struct definitions d)
+static sheaf_rc check_globals(struct ctx *c, const struct core_create_table *q)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < q->n_indexes; i++) {
         if (q->indexes[i].is_local) continue;
         n++;
-        TRY(check_global(c, q, &q->indexes[i], d));
+        TRY(check_global(c, q, &q->indexes[i]));
         TRY(check_duplicate(c, q, i));
     }
     if (n > LIMIT_GLOBAL_INDEXES)
@@ -346,10 +370,11 @@ sheaf_rc tables_check_create(struct ctx *c, const struct core_create_table *q,
     else
         TRY(derive_definitions(c, q, &d));
     TRY(check_table_keys(c, q, d));
-    TRY(check_locals(c, q, d));
-    TRY(check_globals(c, q, d));
-    TRY(check_include_total(c, q));
+    TRY(check_index_keys(c, q, d));
     TRY(check_unused(c, q, d));
+    TRY(check_locals(c, q));
+    TRY(check_globals(c, q));
+    TRY(check_include_total(c, q));
     TRY(settings_check_create(c, q));
     assert(definitions_find(d, q->hash.name));
     assert(!q->range.name.p || definitions_find(d, q->range.name));
@@ -369,9 +394,7 @@ void tables_resolve(struct definitions d, struct core_index_def *def)
 sheaf_rc tables_check_update(struct ctx *c, const struct core_update_table *q)
 {
     TRY(tables_check_update_shapes(c, q));
-    if (q->throughput == CORE_ON) TRY(check_bounds(c, q->read_units, q->write_units));
-    for (uint32_t i = 0; i < core_n_updates(q); i++)
-        TRY(check_bounds(c, q->update_index[i].read_units, q->update_index[i].write_units));
+    if (q->throughput == CORE_ON) TRY(tables_check_bounds(c, q->read_units, q->write_units));
     TRY(settings_check_update(c, q));
     return check_definitions(c, (struct definitions){q->definitions, q->n_definitions});
 }
@@ -381,5 +404,5 @@ sheaf_rc tables_check_new_index(struct ctx *c, const struct core_index_def *def,
 {
     TRY(check_key_schema(c, def, d));
     TRY(check_projection(c, def));
-    return check_bounds(c, def->read_units, def->write_units);
+    return tables_check_bounds(c, def->read_units, def->write_units);
 }

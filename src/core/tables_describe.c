@@ -9,7 +9,8 @@
 sheaf_rc tables_not_found(sheaf_error *err, span name)
 {
     return err_set(err, SHEAF_RESOURCE_NOT_FOUND,
-                   "Requested resource not found: Table: %.*s not found", SPAN_ARG(name));
+                   "Requested resource not found: Table: %.*s not found",
+                   SPAN_ARG(cat_name_of(name)));
 }
 
 sheaf_rc tables_get(struct core *core, struct ctx *c, span name, struct table **table_out)

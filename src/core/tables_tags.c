@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define INVALID "One or more parameter values were invalid: "
 
@@ -66,7 +67,7 @@ static sheaf_rc check_key(struct ctx *c, span key)
     if (!is_tag_text(key, 1, LIMIT_TAG_KEY))
         return err_validation(c->err, "The Tag Key provided is invalid, Key: %.*s",
                               SPAN_ARG(or_null(key)));
-    if (span_starts(key, SPAN_LIT("aws:")))
+    if (key.n >= 4 && strncasecmp(key.p, "aws:", 4) == 0)
         return err_validation(c->err, "Tag Key cannot be prefixed with aws:, Key: %.*s",
                               SPAN_ARG(key));
     return SHEAF_OK;

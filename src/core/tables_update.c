@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 
 #define INVALID "One or more parameter values were invalid: "
 
@@ -132,7 +133,7 @@ static sheaf_rc check_request_indexes(struct ctx *c, const struct core_update_ta
         for (uint32_t k = 0; k < i; k++)
             if (span_eq(name, q->update_index[k].name)) return twice(c, name);
     }
-    return created.p && q->delete_index.p ? limit_exceeded(c) : SHEAF_OK;
+    return SHEAF_OK;
 }
 
 static sheaf_rc check_request(struct ctx *c, const struct core_update_table *q)
@@ -159,19 +160,21 @@ struct update {
 
 /* ---- units ---- */
 
-static sheaf_rc same_units(struct ctx *c, const char *what, span name, const uint64_t units[4])
+/* index.p == NULL: of the table. */
+static sheaf_rc same_units(struct ctx *c, span index, uint64_t read, uint64_t write)
 {
+    char of[32 + LIMIT_TABLE_NAME_MAX] = "the table";
+    if (index.p) snprintf(of, sizeof of, "index %.*s", SPAN_ARG(index));
     return err_validation(
         c->err,
-        "The provisioned throughput for the %s%s%.*s will not change. The requested value equals "
-        "the current value. Current ReadCapacityUnits provisioned for the %s: %" PRIu64
+        "The provisioned throughput for %s%s will not change. The requested value equals the "
+        "current value. Current ReadCapacityUnits provisioned for %s: %" PRIu64
         ". Requested ReadCapacityUnits: %" PRIu64
-        ". Current WriteCapacityUnits provisioned for the %s: %" PRIu64
+        ". Current WriteCapacityUnits provisioned for %s: %" PRIu64
         ". Requested WriteCapacityUnits: %" PRIu64
         ". Refer to the Amazon DynamoDB Developer Guide for current limits and how to request "
         "higher limits.",
-        what, name.n ? " " : "", SPAN_ARG(name), what, units[0], units[1], what, units[2],
-        units[3]);
+        index.p ? "the " : "", of, of, read, read, of, write, write);
 }
 
 static sheaf_rc update_table_units(struct update *u)
@@ -184,9 +187,7 @@ static sheaf_rc update_table_units(struct update *u)
                                                  "BillingMode is PAY_PER_REQUEST");
     if (u->t->is_provisioned && q->read_units == u->t->read_units &&
         q->write_units == u->t->write_units)
-        return same_units(
-            u->c, "table", SPAN_NONE,
-            (uint64_t[]){q->read_units, q->read_units, q->write_units, q->write_units});
+        return same_units(u->c, SPAN_NONE, q->read_units, q->write_units);
     u->next->read_units = q->read_units;
     u->next->write_units = q->write_units;
     return SHEAF_OK;
@@ -208,6 +209,7 @@ static sheaf_rc update_index_units(struct update *u, const struct core_index_def
 {
     struct table_index *x = find_index(u->next, want->name);
     if (!x) return no_index(u, want->name);
+    TRY(tables_check_bounds(u->c, want->read_units, want->write_units));
     if (x->def.is_local)
         return err_validation(u->c->err,
                               "Cannot update an index that is not a GlobalSecondaryIndex: %.*s",
@@ -220,9 +222,7 @@ static sheaf_rc update_index_units(struct update *u, const struct core_index_def
                                       "OnDemandThroughput, WarmThroughput",
                               SPAN_ARG(want->name));
     if (x->def.read_units == want->read_units && x->def.write_units == want->write_units)
-        return same_units(
-            u->c, "index", want->name,
-            (uint64_t[]){want->read_units, want->read_units, want->write_units, want->write_units});
+        return same_units(u->c, want->name, want->read_units, want->write_units);
     x->def.read_units = want->read_units;
     x->def.write_units = want->write_units;
     return SHEAF_OK;
@@ -479,6 +479,8 @@ static sheaf_rc update_entered(struct update *u, struct core_table_outcome *answ
     sheaf_rc rc;
     TRY(tables_get_exclusive(u->core, u->c, u->q->table, &t));
     u->t = t;
+    if (u->q->has_more_changes || (u->q->create_index && u->q->delete_index.p))
+        TRY_OUT(limit_exceeded(u->c));
     TRY_OUT(drops_init(&u->drops, u->c, t));
     TRY_OUT(table_copy(t, &u->next, u->c->err));
     TRY_OUT(apply(u));

@@ -4,10 +4,10 @@
 #define INVALID "One or more parameter values were invalid: "
 
 struct create_table_in {
-    span table, policy, vectors;
+    span table, table_class, policy, vectors;
     struct shape_list definitions, keys, locals, globals, tags;
     struct in_units *units, *on_demand, *warm;
-    struct shape_word billing, table_class;
+    struct shape_word billing;
     struct in_stream *stream;
     struct in_encryption *encryption;
     uint8_t is_protected;
@@ -19,16 +19,16 @@ struct create_table_out {
 #define IN(field, wire, shape, flags) MEMBER(struct create_table_in, field, wire, shape, flags)
 static const struct member in_members[] = {
     IN(definitions, "AttributeDefinitions", shape_definitions, REQUIRED),
-    IN(table, "TableName", shape_table_name, REQUIRED),
+    IN(table, "TableName", shape_named_table, NAMED),
     IN(billing, "BillingMode", shape_billing, 0),
     IN(units, "ProvisionedThroughput", shape_units, 0),
     IN(keys, "KeySchema", shape_key_schema, REQUIRED),
-    IN(locals, "LocalSecondaryIndexes", shape_local_indexes, 0),
     IN(globals, "GlobalSecondaryIndexes", shape_global_indexes, 0),
+    IN(locals, "LocalSecondaryIndexes", shape_local_indexes, 0),
     IN(stream, "StreamSpecification", shape_stream, 0),
     IN(encryption, "SSESpecification", shape_encryption, 0),
     IN(tags, "Tags", shape_tags, 0),
-    IN(table_class, "TableClass", shape_class, 0),
+    IN(table_class, "TableClass", shape_string, 0),
     IN(is_protected, "DeletionProtectionEnabled", shape_bool_, 0),
     IN(on_demand, "OnDemandThroughput", shape_on_demand, 0),
     IN(warm, "WarmThroughput", shape_warm, 0),
@@ -55,7 +55,7 @@ static sheaf_rc set_indexes(struct ctx *c, const struct create_table_in *in,
     for (uint32_t i = 0; i < n; i++) {
         bool is_local = i < in->locals.n;
         const struct in_index *x = is_local ? locals[i] : globals[i - in->locals.n];
-        TRY(op_table_index(c, x, is_local, q->definitions, q->n_definitions, &all[i]));
+        op_table_index(x, is_local, q->definitions, q->n_definitions, &all[i]);
     }
     q->indexes = all;
     q->n_indexes = n;
@@ -72,14 +72,26 @@ static void set_billing(const struct create_table_in *in, struct core_create_tab
     q->write_units = (uint64_t)in->units->write.v;
 }
 
+static sheaf_rc set_stream(struct ctx *c, const struct in_stream *in, struct core_create_table *q)
+{
+    bool is_on = in->is_enabled == SHAPE_TRUE;
+    if (is_on && in->view.i == 0)
+        return err_validation(c->err, INVALID "Table is being created with a stream enabled, "
+                                              "UpdateViewType is required");
+    if (!is_on && in->view.i != 0)
+        return err_validation(c->err, INVALID "Table is being created with a stream disabled, "
+                                              "UpdateViewType should not be specified");
+    q->stream = op_table_view(&in->view);
+    return SHEAF_OK;
+}
+
 static sheaf_rc set_settings(struct ctx *c, const struct create_table_in *in,
                              struct core_create_table *q)
 {
-    if (in->stream) {
-        TRY(op_table_stream(c, in->stream));
-        q->stream = op_table_view(&in->stream->view);
-    }
+    TRY(op_table_class(c, in->table_class, &q->is_infrequent));
+    if (in->stream) TRY(set_stream(c, in->stream, q));
     if (in->encryption) {
+        TRY(op_table_encryption(c, in->encryption));
         q->is_kms = in->encryption->is_enabled == SHAPE_TRUE;
         q->kms_key = in->encryption->key;
     }
@@ -94,11 +106,10 @@ static sheaf_rc prepare(struct ctx *c, const struct create_table_in *in,
                               in->policy.p ? "ResourcePolicy" : "VectorIndexes");
     *q = (struct core_create_table){.table = in->table,
                                     .is_protected = in->is_protected == SHAPE_TRUE,
-                                    .is_infrequent = in->table_class.i == 2,
                                     .on_demand = op_table_throughput(in->on_demand),
                                     .warm = op_table_throughput(in->warm)};
     TRY(op_table_definitions(c, &in->definitions, &q->definitions, &q->n_definitions));
-    TRY(op_table_keys(c, &in->keys, q->definitions, q->n_definitions, &q->hash, &q->range));
+    op_table_keys(&in->keys, q);
     set_billing(in, q);
     TRY(set_indexes(c, in, q));
     return set_settings(c, in, q);

@@ -97,6 +97,7 @@ struct member {
 };
 enum {
     REQUIRED = 1,
+    NAMED = 4, /* when it is missing, that alone is told, by the member's name on the wire */
     LEGACY = 2 /* known and not built: what the docs say, see op_check_params */
 };
 /* How a violation of a map's entries shows the map: as JSON, or as Java prints objects. */
@@ -109,6 +110,8 @@ struct shape {
     uint32_t size; /* of the C object: a struct's own size for SHAPE_STRUCT */
     bool has_min, has_max;
     bool is_table; /* a table's name or ARN, or (SHAPE_MAP) keys that are: checked by `may` */
+    /* SHAPE_STRING: its length is told before its pattern. The service does both. */
+    bool is_length_first;
     int64_t min, max;
     const char *pattern;          /* as the message prints it; NULL: none */
     bool (*matches)(span text);   /* the pattern */

@@ -27,6 +27,7 @@ struct check {
     struct buf text; /* violations, joined */
     uint32_t n;
     bool is_missing;  /* a required member */
+    span unnamed;     /* the NAMED member that is missing */
     bool is_brief;    /* the operation has the newer way */
     struct buf brief; /* the first violation with a newer form; n == 0: none */
     struct buf late;  /* what is told only when nothing else is wrong */
@@ -174,8 +175,10 @@ static void echo(struct buf *out, const struct shape *s, const void *object)
     } else if (s->kind == SHAPE_MAP) {
         span none = SPAN_LIT("");
         echo_entries(out, s->of, map->names ? map->names : &none, map->all, stored(s, map->n));
-    } else if (s->kind == SHAPE_STRING) {
-        buf_put_span(out, cut(*(const span *)object));
+    } else if (s->kind == SHAPE_STRING || s->kind == SHAPE_ENUM) {
+        span text = s->kind == SHAPE_ENUM ? ((const struct shape_word *)object)->text
+                                          : *(const span *)object;
+        buf_put_span(out, cut(text));
     } else {
         shape_encode_value(out, s, object);
     }
@@ -213,14 +216,13 @@ static void check_pattern(struct check *k, const struct shape *s, const struct a
     complain(k, at, text, what);
 }
 
-/* A name or an ARN; without a pattern an ARN. The service says so differently for the empty one,
- * which it finds earlier. */
+/* A name or an ARN; without a pattern an ARN. The newer checks find the empty one first and say so
+ * differently. */
 static void check_table(struct check *k, const struct shape *s, const struct at *at, span name)
 {
     static const char empty[] = "Member must have length greater than or equal to 1";
-    if (name.n == 0) {
+    if (name.n == 0 && s->is_brief) {
         complain(k, at, name, empty);
-        if (!s->is_brief) return;
         buf_clear(&k->brief); /* the newer checks look at the table first */
         complain_brief(k, at, empty);
         return;
@@ -230,19 +232,21 @@ static void check_table(struct check *k, const struct shape *s, const struct at 
             complain(k, at, name, "Member must have length less than or equal to 1024");
         return;
     }
-    check_pattern(k, s, at, name);
+    if (!s->is_length_first) check_pattern(k, s, at, name);
     check_length(k, s, at, name, name.n);
+    if (s->is_length_first) check_pattern(k, s, at, name);
 }
 
 static void check_string(struct check *k, const struct shape *s, const struct at *at, span text)
 {
-    char what[256];
+    char what[96];
     if (s->is_table) {
         check_table(k, s, at, text);
         return;
     }
-    check_pattern(k, s, at, text);
+    if (!s->is_length_first) check_pattern(k, s, at, text);
     check_length(k, s, at, text, text.n);
+    if (s->is_length_first) check_pattern(k, s, at, text);
     if (!s->is_brief) return;
     if (s->has_min && (int64_t)text.n < s->min)
         complain_brief(k, at, bound(what, sizeof what, "length", false, s->min));
@@ -344,6 +348,23 @@ static void check_lists(struct check *k, const struct shape *s, const struct at 
     complain_map(k, s, at, map, what);
 }
 
+/* Strings of a list: one that is too short or too long is the list's fault, told once. */
+static void check_strings(struct check *k, const struct shape *s, const struct at *at,
+                          const struct shape_list *list)
+{
+    char what[256];
+    const span *all = list->all;
+    bool is_good = true;
+    for (uint32_t i = 0; i < stored(s, list->n); i++)
+        is_good = is_good && (int64_t)all[i].n >= s->of->min && (int64_t)all[i].n <= s->of->max;
+    if (is_good) return;
+    snprintf(what, sizeof what,
+             "Member must satisfy constraint: [Member must have length less than or equal to "
+             "%" PRId64 ", Member must have length greater than or equal to %" PRId64 "]",
+             s->of->max, s->of->min);
+    complain(k, at, echo_of(k, s, list), what);
+}
+
 static void check_list(struct check *k, const struct shape *s, const struct at *at,
                        const struct shape_list *list)
 {
@@ -351,6 +372,10 @@ static void check_list(struct check *k, const struct shape *s, const struct at *
     /* As an entry of a map a short list is told by the map. */
     bool is_short_entry = at->is_entry && !at->index && s->has_min && (int64_t)list->n < s->min;
     if (!is_short_entry) check_count(k, s, at, list->n, list);
+    if (s->of->kind == SHAPE_STRING && s->of->has_min && s->of->has_max) {
+        check_strings(k, s, at, list);
+        return;
+    }
     for (uint32_t i = 0; i < stored(s, list->n); i++) {
         const struct at under = {.up = at, .index = i + 1, .is_entry = true};
         check_value(k, s->of, &under, (const uint8_t *)list->all + (size_t)i * size);
@@ -379,6 +404,8 @@ static void check_struct(struct check *k, const struct shape *s, const struct at
         const struct at under = {.up = at, .name = SPAN(m->name, m->name_n)};
         if (shape_has(m->shape, value))
             check_value(k, m->shape, &under, value);
+        else if (m->flags & NAMED)
+            k->unnamed = under.name;
         else if (m->flags & REQUIRED)
             complain_missing(k, &under);
     }
@@ -431,6 +458,10 @@ sheaf_rc shape_check(struct ctx *c, const struct shape *s, const void *object, b
     buf_init(&k.brief, c->arena, MESSAGE_BYTES);
     buf_init(&k.late, c->arena, MESSAGE_BYTES);
     check_struct(&k, s, NULL, object);
+    if (k.unnamed.p)
+        return err_validation(c->err,
+                              "The parameter '%.*s' is required but was not present in the request",
+                              SPAN_ARG(k.unnamed));
     if (k.n == 0 && k.late.n == 0 && k.brief.n == 0) return SHEAF_OK;
     buf_init(&whole, c->arena, MESSAGE_BYTES);
     if (k.brief.n && is_brief && !k.is_missing) {

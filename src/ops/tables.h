@@ -43,21 +43,21 @@ struct in_tag {
 
 extern const struct shape shape_definitions, shape_key_schema, shape_units, shape_on_demand,
     shape_warm, shape_local_indexes, shape_global_indexes, shape_global_index, shape_billing,
-    shape_class, shape_stream, shape_encryption, shape_tags, shape_arn;
+    shape_stream, shape_encryption, shape_tags, shape_arn, shape_named_table, shape_named_index;
 
+/* *out == NULL: the request has none. */
 SHEAF_NODISCARD sheaf_rc op_table_definitions(struct ctx *c, const struct shape_list *in,
                                               const struct core_key **out, uint32_t *n_out);
 /* The keys of an index, each with the type of its definition. */
-SHEAF_NODISCARD sheaf_rc op_table_index(struct ctx *c, const struct in_index *in, bool is_local,
-                                        const struct core_key *definitions, uint32_t n,
-                                        struct core_index_def *out);
-/* The table's own keys. */
-SHEAF_NODISCARD sheaf_rc op_table_keys(struct ctx *c, const struct shape_list *in,
-                                       const struct core_key *definitions, uint32_t n,
-                                       struct core_key *hash, struct core_key *range);
+void op_table_index(const struct in_index *in, bool is_local, const struct core_key *definitions,
+                    uint32_t n, struct core_index_def *out);
+/* The table's own keys, with the types of q's definitions. */
+void op_table_keys(const struct shape_list *in, struct core_create_table *q);
 struct core_throughput op_table_throughput(const struct in_units *in);
 enum core_stream_view op_table_view(const struct shape_word *view);
-SHEAF_NODISCARD sheaf_rc op_table_stream(struct ctx *c, const struct in_stream *in);
+/* TableClass, which the service checks in words of its own; p == NULL: the usual one. */
+SHEAF_NODISCARD sheaf_rc op_table_class(struct ctx *c, span text, bool *is_infrequent_out);
+SHEAF_NODISCARD sheaf_rc op_table_encryption(struct ctx *c, const struct in_encryption *in);
 SHEAF_NODISCARD sheaf_rc op_table_tags(struct ctx *c, const struct shape_list *in,
                                        const struct core_tag **out, uint32_t *n_out);
 

@@ -13,7 +13,7 @@ struct described {
     struct out_table *table;
 };
 static const struct member name_members[] = {
-    MEMBER(struct name_in, table, "TableName", shape_table_name, REQUIRED),
+    MEMBER(struct name_in, table, "TableName", shape_named_table, NAMED),
 };
 static const struct shape name_shape = STRUCT_SHAPE(struct name_in, name_members);
 static const struct member described_members[] = {
@@ -69,8 +69,8 @@ struct list_out {
 static const struct shape list_limit = {
     .kind = SHAPE_INT, .has_min = true, .min = 1, .has_max = true, .max = LIMIT_LIST_TABLES};
 static const struct member list_in_members[] = {
-    MEMBER(struct list_in, after, "ExclusiveStartTableName", shape_index_name, 0),
     MEMBER(struct list_in, limit, "Limit", list_limit, 0),
+    MEMBER(struct list_in, after, "ExclusiveStartTableName", shape_index_name, 0),
 };
 static const struct shape list_in_shape = STRUCT_SHAPE(struct list_in, list_in_members);
 static const struct shape strings = {.kind = SHAPE_LIST, .of = &shape_string};
@@ -122,12 +122,12 @@ struct ttl_described {
 static const struct shape ttl_attribute = {
     .kind = SHAPE_STRING, .has_min = true, .min = 1, .has_max = true, .max = LIMIT_KEY_NAME_BYTES};
 static const struct member spec_members[] = {
-    MEMBER(struct ttl_spec, is_enabled, "Enabled", shape_bool_, REQUIRED),
     MEMBER(struct ttl_spec, attribute, "AttributeName", ttl_attribute, REQUIRED),
+    MEMBER(struct ttl_spec, is_enabled, "Enabled", shape_bool_, REQUIRED),
 };
 static const struct shape spec_shape = STRUCT_SHAPE(struct ttl_spec, spec_members);
 static const struct member ttl_in_members[] = {
-    MEMBER(struct ttl_in, table, "TableName", shape_table_name, REQUIRED),
+    MEMBER(struct ttl_in, table, "TableName", shape_named_table, NAMED),
     MEMBER(struct ttl_in, spec, "TimeToLiveSpecification", spec_shape, REQUIRED),
 };
 static const struct shape ttl_in_shape = STRUCT_SHAPE(struct ttl_in, ttl_in_members);

@@ -178,8 +178,8 @@ static void test_update__refuses_in_aws_words(void **state)
         {UNVERIFIED,
          SHEAF_VALIDATION,
          "The provisioned throughput for the index gsi will not change. The requested value equals "
-         "the current value. Current ReadCapacityUnits provisioned for the index: 5. Requested "
-         "ReadCapacityUnits: 5. Current WriteCapacityUnits provisioned for the index: 5. Requested "
+         "the current value. Current ReadCapacityUnits provisioned for index gsi: 5. Requested "
+         "ReadCapacityUnits: 5. Current WriteCapacityUnits provisioned for index gsi: 5. Requested "
          "WriteCapacityUnits: 5. Refer to the Amazon DynamoDB Developer Guide for current limits "
          "and how to request higher limits.",
          {.table = L("Prov"),
