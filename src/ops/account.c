@@ -45,6 +45,17 @@ static sheaf_rc run_limits(struct op_call *call, const void *in, void *out_)
     return SHEAF_OK;
 }
 
+/* As clients name servers: "localhost:8000", "[::1]:8000". */
+static bool is_host(span s)
+{
+    const char *p = s.p;
+    for (size_t i = 0; i < s.n; i++)
+        if (!((p[i] >= 'a' && p[i] <= 'z') || (p[i] >= 'A' && p[i] <= 'Z') ||
+              (p[i] >= '0' && p[i] <= '9') || memchr("-.:[]_", p[i], 6)))
+            return false;
+    return s.n > 0 && s.n <= 255;
+}
+
 static sheaf_rc run_endpoints(struct op_call *call, const void *in, void *out_)
 {
     struct endpoints_out *out = out_;
@@ -54,7 +65,7 @@ static sheaf_rc run_endpoints(struct op_call *call, const void *in, void *out_)
     if (!all || !one) return err_nomem(call->c->err);
     struct buf text;
     buf_init(&text, call->c->arena, 1024);
-    if (call->request->endpoint.n)
+    if (is_host(call->request->endpoint))
         buf_put_span(&text, call->request->endpoint);
     else
         buf_printf(&text, "dynamodb.%.*s.amazonaws.com", SPAN_ARG(call->request->region));

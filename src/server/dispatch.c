@@ -172,8 +172,12 @@ static bool inflate(struct call *c, span *body_out)
 static void run(struct call *c, span body)
 {
     struct server *s = c->loop->server;
-    struct op_request q = {
-        .op = c->op, .body = body, .region = c->region, .may = may, .may_ctx = c};
+    struct op_request q = {.op = c->op,
+                           .body = body,
+                           .region = c->region,
+                           .endpoint = http_header(c->x, SPAN_LIT("host")),
+                           .may = may,
+                           .may_ctx = c};
     op_run(s->core, &c->ctx, &q, &c->reply);
     if (s->is_relaxed || park_is_durable(&c->loop->park, c->reply.position))
         answer_reply(c);
