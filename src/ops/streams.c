@@ -46,7 +46,7 @@ struct list_out {
     span last;
 };
 static const struct member list_members[] = {
-    MEMBER(struct list_in, table, "TableName", shape_table_name, 0),
+    MEMBER(struct list_in, table, "TableName", shape_named_table, 0),
     MEMBER(struct list_in, limit, "Limit", page_limit, 0),
     MEMBER(struct list_in, after, "ExclusiveStartStreamArn", stream_arn, 0),
 };
@@ -115,8 +115,13 @@ const struct op op_ListStreams = {.name = "ListStreams",
 
 /* ---- DescribeStream ---- */
 
+struct filter_in {
+    struct shape_word type;
+    span shard;
+};
 struct describe_in {
-    span arn, after, filter;
+    span arn, after;
+    struct filter_in *filter;
     struct shape_int limit;
 };
 struct out_range {
@@ -134,11 +139,19 @@ struct out_description {
 struct describe_out {
     struct out_description *stream;
 };
+static const char *const filter_words[] = {"CHILD_SHARDS", NULL};
+static const struct shape filter_type = {
+    .kind = SHAPE_ENUM, .words = filter_words, .words_text = "[CHILD_SHARDS]"};
+static const struct member filter_members[] = {
+    MEMBER(struct filter_in, type, "Type", filter_type, 0),
+    MEMBER(struct filter_in, shard, "ShardId", shard_id, 0),
+};
+static const struct shape filter_shape = STRUCT_SHAPE(struct filter_in, filter_members);
 static const struct member describe_members[] = {
     MEMBER(struct describe_in, arn, "StreamArn", stream_arn, REQUIRED),
     MEMBER(struct describe_in, limit, "Limit", page_limit, 0),
     MEMBER(struct describe_in, after, "ExclusiveStartShardId", shard_id, 0),
-    MEMBER(struct describe_in, filter, "ShardFilter", shape_raw, LEGACY),
+    MEMBER(struct describe_in, filter, "ShardFilter", filter_shape, 0),
 };
 static const struct shape describe_shape = STRUCT_SHAPE(struct describe_in, describe_members);
 static const struct member range_members[] = {
@@ -171,24 +184,26 @@ static const struct member described_members[] = {
 };
 static const struct shape described_shape = STRUCT_SHAPE(struct describe_out, described_members);
 
-static sheaf_rc put_shards(struct ctx *c, const struct core_stream_outcome *got,
+static sheaf_rc put_shards(struct ctx *c, const struct core_stream_outcome *got, span parent,
                            struct shape_list *out)
 {
     struct out_shard **all = ARENA_ARRAY(c->arena, struct out_shard *, got->n_shards + 1);
     if (!all) return err_nomem(c->err);
+    *out = (struct shape_list){.all = all, .has = true};
     for (uint32_t i = 0; i < got->n_shards; i++) {
         const struct core_shard_info *s = &got->shards[i];
+        if (parent.p && !span_eq(s->parent, parent)) continue;
         struct out_range *range = ARENA_NEW(c->arena, struct out_range);
-        all[i] = ARENA_NEW(c->arena, struct out_shard);
-        if (!all[i] || !range) return err_nomem(c->err);
+        all[out->n] = ARENA_NEW(c->arena, struct out_shard);
+        if (!all[out->n] || !range) return err_nomem(c->err);
         *range = (struct out_range){s->first, s->last};
-        *all[i] = (struct out_shard){s->id, s->parent, range};
+        *all[out->n++] = (struct out_shard){s->id, s->parent, range};
     }
-    *out = (struct shape_list){.all = all, .n = got->n_shards, .has = true};
     return SHEAF_OK;
 }
 
-static sheaf_rc put_stream(struct op_call *call, const struct core_stream_outcome *got,
+/* parent.p == NULL: all shards, else the children of one. */
+static sheaf_rc put_stream(struct op_call *call, const struct core_stream_outcome *got, span parent,
                            struct out_description **out)
 {
     struct ctx *c = call->c;
@@ -205,7 +220,7 @@ static sheaf_rc put_stream(struct op_call *call, const struct core_stream_outcom
                                      .created = {s->created_us, true}};
     if (!(*out)->arn.p) return err_nomem(c->err);
     TRY(op_table_out_keys(c, &s->hash, 1, &s->range, s->range.name.p ? 1 : 0, &(*out)->keys));
-    return put_shards(c, got, &(*out)->shards);
+    return put_shards(c, got, parent, &(*out)->shards);
 }
 
 static sheaf_rc run_describe(struct op_call *call, const void *in_, void *out_)
@@ -214,14 +229,13 @@ static sheaf_rc run_describe(struct op_call *call, const void *in_, void *out_)
     struct describe_out *out = out_;
     struct core_describe_stream q = {.after_shard = in->after, .limit = (uint32_t)in->limit.v};
     struct core_stream_outcome got;
-    if (in->filter.p)
-        return err_validation(call->c->err,
-                              "ShardFilter is not supported by Sheaf yet; leave it out");
+    if (in->filter && (!in->filter->type.i || !in->filter->shard.p))
+        return err_validation(call->c->err, "ShardFilter must have a Type and a ShardId");
     TRY(take_arn(call->c, in->arn, &q.table, &q.label));
     sheaf_rc rc = core_describe_stream(call->core, call->c, &q, &got);
     call->position = got.position;
     TRY(rc);
-    return put_stream(call, &got, &out->stream);
+    return put_stream(call, &got, in->filter ? in->filter->shard : SPAN_NONE, &out->stream);
 }
 
 const struct op op_DescribeStream = {.name = "DescribeStream",
