@@ -3,6 +3,7 @@ import concurrent.futures
 import gzip
 import os
 import re
+import signal
 import zlib
 
 import pytest
@@ -84,6 +85,13 @@ def test_a_server_stops_when_told():
     assert server.stop() == 0
     with pytest.raises(Exception, match="Could not connect|Connection"):
         client.list_tables()
+
+
+def test_a_server_that_ends_badly_is_told():
+    with pytest.raises(SheafError, match="ended with status -9"):
+        with Sheaf() as server:
+            os.kill(server.pid, signal.SIGKILL)
+            os.waitid(os.P_PID, server.pid, os.WEXITED | os.WNOWAIT)
 
 
 def test_a_server_that_cannot_start_says_why():

@@ -244,6 +244,17 @@ class TransportTest {
     }
 
     @Test
+    void aServerThatEndsBadlyIsTold() {
+        SheafExtension killed = new SheafExtension().start();
+        String port = ":" + killed.endpoint().getPort();
+        killed.process().destroyForcibly();
+        killed.process().onExit().join();
+        var failure = assertThrows(IllegalStateException.class, killed::close);
+        assertTrue(failure.getMessage().contains("ended with status 137"), failure.getMessage());
+        assertTrue(failure.getMessage().contains(port), failure.getMessage());
+    }
+
+    @Test
     void aStoppedServerHasNoEndpoint() {
         SheafExtension second = new SheafExtension().start();
         second.close();
