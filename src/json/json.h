@@ -39,7 +39,7 @@
 #include "value/val.h"
 
 enum {
-    JSON_DEPTH_MAX = 128, /* open containers, of any kind */
+    JSON_DEPTH_MAX = 256, /* open containers, of any kind */
     JSON_FEW_NAMES = 16   /* of one object: compared one by one, beyond that sorted */
 };
 

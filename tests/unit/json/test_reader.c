@@ -478,18 +478,18 @@ static void deep(const char *open, size_t n, sheaf_rc want)
     for (size_t i = 0; i < n; i++) *p++ = *open == '[' ? ']' : '}';
     begin(&f, SPAN(text, (size_t)(p - text)));
     assert_rc(skip_all(&f), want);
-    assert_string_equal(f.err.message, want ? "More than 128 objects and arrays are nested" : "");
+    assert_string_equal(f.err.message, want ? "More than 256 objects and arrays are nested" : "");
     end(&f);
     free(text);
 }
 
-static void test_depth__of_128_is_taken_and_more_refused(void **state)
+static void test_depth__of_256_is_taken_and_more_refused(void **state)
 {
     (void)state;
-    deep("[", 128, SHEAF_OK);
-    deep("[", 129, SHEAF_SERIALIZATION);
-    deep("{\"\":", 128, SHEAF_OK);
-    deep("{\"\":", 129, SHEAF_SERIALIZATION);
+    deep("[", 256, SHEAF_OK);
+    deep("[", 257, SHEAF_SERIALIZATION);
+    deep("{\"\":", 256, SHEAF_OK);
+    deep("{\"\":", 257, SHEAF_SERIALIZATION);
     deep("[", 200000, SHEAF_SERIALIZATION);
     deep("{\"\":", 200000, SHEAF_SERIALIZATION);
 }
@@ -560,7 +560,7 @@ int main(void)
         cmocka_unit_test(test_names__that_repeat_are_refused_among_few_and_many),
         cmocka_unit_test(test_names__are_compared_with_their_escapes_resolved),
         cmocka_unit_test(test_names__a_million_take_bounded_memory),
-        cmocka_unit_test(test_depth__of_128_is_taken_and_more_refused),
+        cmocka_unit_test(test_depth__of_256_is_taken_and_more_refused),
         cmocka_unit_test(test_walk__survives_each_failing_allocation),
         cmocka_unit_test(test_walk__of_a_small_request_allocates_nothing),
     };
