@@ -69,8 +69,16 @@ struct tables {
     uint32_t n, n_left; /* n_left: not shown */
 };
 
+/* A table that was deleted just now is left out; any other failure is the report's, in *rc. */
+static bool is_there(sheaf_rc got, sheaf_rc *rc)
+{
+    if (got != SHEAF_OK && got != SHEAF_RESOURCE_NOT_FOUND) *rc = got;
+    return got == SHEAF_OK;
+}
+
 static sheaf_rc read_tables(struct core *core, struct ctx *c, struct tables *out)
 {
+    sheaf_rc rc = SHEAF_OK;
     struct core_list_tables q = {.limit = 100};
     struct core_names_outcome names;
     *out = (struct tables){.all = ARENA_ARRAY(c->arena, struct core_table_info, REPORT_TABLES_MAX)};
@@ -81,8 +89,9 @@ static sheaf_rc read_tables(struct core *core, struct ctx *c, struct tables *out
             struct core_table_outcome table;
             if (out->n == REPORT_TABLES_MAX)
                 out->n_left++;
-            else if (core_describe_table(core, c, names.names[i], &table) == SHEAF_OK)
-                out->all[out->n++] = table.table; /* else it was deleted just now */
+            else if (is_there(core_describe_table(core, c, names.names[i], &table), &rc))
+                out->all[out->n++] = table.table;
+            if (rc != SHEAF_OK) return rc;
         }
         q.after = names.last;
     } while (names.last.p);
@@ -117,40 +126,50 @@ static void put_size(struct buf *to, const struct tables *t, bool is_bytes)
     }
 }
 
-static void put_largest(struct core *core, struct ctx *c, struct buf *to, span table, span index)
+static sheaf_rc put_largest(struct core *core, struct ctx *c, struct buf *to, span table,
+                            span index)
 {
     struct core_collections largest;
-    if (core_largest(core, c, table, index, 1, &largest) != SHEAF_OK || largest.n == 0) return;
+    sheaf_rc rc = SHEAF_OK;
+    if (!is_there(core_largest(core, c, table, index, 1, &largest), &rc)) return rc;
+    if (largest.n == 0) return SHEAF_OK;
     put_labels(to, "sheaf_largest_collection_bytes", table, index);
     buf_printf(to, "%" PRIu64 "\n", largest.all[0].bytes);
+    return SHEAF_OK;
 }
 
-static void put_collections(struct core *core, struct ctx *c, struct buf *to,
-                            const struct tables *t)
+static sheaf_rc put_collections(struct core *core, struct ctx *c, struct buf *to,
+                                const struct tables *t)
 {
     metrics_family(to, "sheaf_largest_collection_bytes", "gauge",
                    "Bytes of the largest item collection of a table or index.");
     for (uint32_t i = 0; i < t->n; i++) {
         const struct core_table_info *info = &t->all[i];
-        put_largest(core, c, to, info->name, SPAN_NONE);
+        TRY(put_largest(core, c, to, info->name, SPAN_NONE));
         for (uint32_t k = 0; k < info->n_indexes; k++)
-            put_largest(core, c, to, info->name, info->indexes[k].def.name);
+            TRY(put_largest(core, c, to, info->name, info->indexes[k].def.name));
     }
+    return SHEAF_OK;
 }
 
-static void put_tables(struct server *s, struct buf *to)
+static sheaf_rc put_tables_in(struct server *s, struct ctx *c, struct buf *to)
+{
+    struct tables t;
+    TRY(read_tables(s->core, c, &t));
+    metrics_one(to, "sheaf_tables", "gauge", "Tables.", t.n + (uint64_t)t.n_left);
+    put_size(to, &t, false);
+    put_size(to, &t, true);
+    return put_collections(s->core, c, to, &t);
+}
+
+static sheaf_rc put_tables(struct server *s, struct buf *to)
 {
     struct arena arena;
-    struct tables t;
     arena_init(&arena, REPORT_ARENA_MAX);
     struct ctx c = {&arena, NULL};
-    if (read_tables(s->core, &c, &t) == SHEAF_OK) {
-        metrics_one(to, "sheaf_tables", "gauge", "Tables.", t.n + (uint64_t)t.n_left);
-        put_size(to, &t, false);
-        put_size(to, &t, true);
-        put_collections(s->core, &c, to, &t);
-    }
+    sheaf_rc rc = put_tables_in(s, &c, to);
     arena_deinit(&arena);
+    return rc;
 }
 
 /* ---- the job ---- */
@@ -161,14 +180,15 @@ static void work(struct job *job)
     put_loops(s, &job->text);
     put_http(s, &job->text);
     put_engine(s, &job->text);
-    put_tables(s, &job->text);
+    /* Half a report would look like tables that are gone. */
+    if (put_tables(s, &job->text) != SHEAF_OK) job->status = 503;
 }
 
 static void done(struct job *job)
 {
     struct call *c = http_user(job->x);
     span text = arena_dup(c->ctx.arena, buf_span(&job->text));
-    if (job->text.failed || !text.p)
+    if (job->text.failed || !text.p || job->status != 200)
         answer_text(c, 503, NULL, SPAN_NONE);
     else
         answer_text(c, 200, "text/plain; version=0.0.4; charset=utf-8", text);
