@@ -76,13 +76,9 @@ static sheaf_rc run_endpoints(struct op_call *call, const void *in, void *out_)
     return SHEAF_OK;
 }
 
-const struct op op_DescribeLimits = {.name = "DescribeLimits",
-                                     .touches_all = true,
-                                     .input = &nothing_shape,
-                                     .output = &limits_shape,
-                                     .run = run_limits};
+const struct op op_DescribeLimits = {
+    .name = "DescribeLimits", .input = &nothing_shape, .output = &limits_shape, .run = run_limits};
 const struct op op_DescribeEndpoints = {.name = "DescribeEndpoints",
-                                        .touches_all = true,
                                         .input = &nothing_shape,
                                         .output = &endpoints_shape,
                                         .run = run_endpoints};

@@ -108,13 +108,14 @@ bool dispatch_is_admin(struct call *c)
     return authenticate(c) == SHEAF_OK && c->is_known && c->who.is_admin;
 }
 
-/* Asked by the operation for each table it will touch. */
+/* Asked by the operation for each table it will touch; p == NULL: for all of them, which a key of
+ * some tables may not. */
 static sheaf_rc may(void *ctx, const struct op *op, span table, sheaf_error *err)
 {
     struct call *c = ctx;
     if (!c->table.p && table.p) c->table = arena_dup(c->ctx.arena, table);
     if (!c->is_known) return SHEAF_OK;
-    span name = table.p ? table : SPAN("", 0);
+    span name = table.p ? table : SPAN_LIT("*");
     if (auth_may(&c->who, op_is_write(op), name)) return SHEAF_OK;
     return auth_denied(err, &c->who, span_cstr(op_name(op)), c->region, name);
 }
