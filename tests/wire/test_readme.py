@@ -1,16 +1,16 @@
 """The commands of README.md's first look, run by a shell against a server, print what it shows."""
-import os, re, shutil, subprocess, unittest
+import os, re, shutil, subprocess
 import harness
 from harness import Case, Server
 
 AWS = "/usr/bin/aws" if os.path.exists("/usr/bin/aws") else shutil.which("aws")
 
 
-@unittest.skipUnless(AWS, "the AWS CLI is not installed (Debian: awscli)")
 class Readme(Case):
     args = None
 
     def test_first_look_prints_what_it_shows(self):
+        self.assertTrue(AWS, "the AWS CLI is missing: scripts/setup test installs Debian's awscli")
         with open(os.path.join(harness.ROOT, "README.md"), encoding="utf-8") as f:
             text = f.read()
         look = text.split("## A first look\n", 1)[1].split("\n## ", 1)[0]
