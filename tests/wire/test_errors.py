@@ -37,8 +37,8 @@ class Errors(Wire):
             self.assertEqual(response["ResponseMetadata"]["HTTPStatusCode"], 400)
             self.assertEqual(len(response["ResponseMetadata"]["RequestId"]), 52)
         for n in range(2):
-            put = {"TransactItems": [{"Put": {"TableName": self.t, "Item": {"pk": {"S": f"m{n}"}}}}],
-                   "ClientRequestToken": "once"}
+            put = {"ClientRequestToken": "once", "TransactItems": [
+                {"Put": {"TableName": self.t, "Item": {"pk": {"S": f"m{n}"}}}}]}
             if n == 0:
                 db.transact_write_items(**put)
         with self.assertRaises(e.IdempotentParameterMismatchException):

@@ -153,8 +153,8 @@ class Items(Wire):
                 "n = :six OR n = :five", "NOT (n = :six OR s = :a)", "m.k = :one",
                 "l[0] = :one", "yes = :yes", "zz <> :one"]
         for expression in true:
-            used = {k: value(v) for k, v in values.items()
-                    if k in expression.replace("(", " ").replace(")", " ").replace(",", " ").split()}
+            words = expression.replace("(", " ").replace(")", " ").replace(",", " ").split()
+            used = {k: value(v) for k, v in values.items() if k in words}
             more = {"ExpressionAttributeValues": used} if used else {}
             for text, matches in ((expression, 1), (f"NOT ({expression})", 0)):
                 got = self.ok("Scan", TableName=t, FilterExpression=text, **more)
