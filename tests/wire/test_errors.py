@@ -168,5 +168,43 @@ class Errors(Wire):
                         self.assertIn("Exception", answer.json["__type"])
 
 
+class Injected(Wire):
+    """What --faults brings about reaches SDKs as the service's, and their retries get over it."""
+    args = None
+    FAULTS = {"PutItem": ("TransactionConflictException", 400),
+              "GetItem": ("ProvisionedThroughputExceededException", 400),
+              "Scan": ("InternalServerError", 500)}
+
+    def test_retryable_errors_are_retried_by_boto3(self):
+        from botocore.config import Config
+        import boto3
+        ini = self.write("faults.ini", "".join(
+            f"[{operation}]\noperation = {operation}\nerror = {error}\nevery = 2\n"
+            for operation, (error, _) in self.FAULTS.items()))
+        with Server("--memory", "--faults", ini) as server:
+            server.create_table("things")
+            key = {"PK": {"S": "a"}, "SK": {"S": "1"}}
+            calls = {"PutItem": {"TableName": "things", "Item": key},
+                     "GetItem": {"TableName": "things", "Key": key},
+                     "Scan": {"TableName": "things"}}
+            for operation, (error, status) in self.FAULTS.items():
+                answers = [server.post(operation, calls[operation]) for _ in range(2)]
+                [bad] = [a for a in answers if a.status != 200]
+                self.assertEqual(bad.status, status)
+                self.assertEqual(bad.json["__type"], "com.amazonaws.dynamodb.v20120810#" + error)
+            for mode in ("legacy", "standard"):
+                client = boto3.client(
+                    "dynamodb", endpoint_url=server.url, region_name="us-east-1",
+                    aws_access_key_id="k", aws_secret_access_key="s",
+                    config=Config(retries={"mode": mode, "max_attempts": 5}))
+                tries = 0
+                for _ in range(4):
+                    got = client.get_item(**calls["GetItem"])
+                    tries += got["ResponseMetadata"]["RetryAttempts"]
+                    tries += client.scan(**calls["Scan"])["ResponseMetadata"]["RetryAttempts"]
+                self.assertGreater(tries, 0, mode)
+                client.close()
+
+
 if __name__ == "__main__":
     main()

@@ -112,5 +112,23 @@ class Indexes(Wire):
         self.assertEqual(got["Count"], 1)
 
 
+class Lag(Wire):
+    args = ["--memory", "--gsi-lag-ms", "1500"]
+
+    def test_global_indexes_lag_when_told_and_tables_do_not(self):
+        t = self.table("pk:S", "sk:S", gsi={"byG": "g:S ALL"}, lsi={"byL": "pk:S|l:S ALL"})
+        self.put(t, pk="a", sk="1", g="g", l="l")
+        began = time.monotonic()
+
+        def count(**more):
+            return self.ok("Scan", TableName=t, Select="COUNT", **more)["Count"]
+        lagging = count(IndexName="byG")
+        self.assertTrue(lagging == 0 or time.monotonic() - began > 1)
+        self.assertEqual((count(), count(IndexName="byL")), (1, 1))
+        while count(IndexName="byG") == 0:
+            self.assertLess(time.monotonic() - began, 30)
+            time.sleep(0.05)
+
+
 if __name__ == "__main__":
     main()
