@@ -92,7 +92,8 @@ static void print_type(const struct shape *s)
     if (s->kind == SHAPE_ENUM)
         print_words(s);
     else
-        fputs(s->is_table && s->kind == SHAPE_STRING ? "table name or ARN" : names[s->kind],
+        fputs(s->is_table && s->kind == SHAPE_STRING ? s->pattern ? "table name or ARN" : "ARN"
+                                                     : names[s->kind],
               stdout);
 }
 

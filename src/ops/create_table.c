@@ -19,7 +19,7 @@ struct create_table_out {
 #define IN(field, wire, shape, flags) MEMBER(struct create_table_in, field, wire, shape, flags)
 static const struct member in_members[] = {
     IN(definitions, "AttributeDefinitions", shape_definitions, REQUIRED),
-    IN(table, "TableName", shape_named_table, NAMED),
+    IN(table, "TableName", shape_named_table, REQUIRED | NAMED),
     IN(billing, "BillingMode", shape_billing, 0),
     IN(units, "ProvisionedThroughput", shape_units, 0),
     IN(keys, "KeySchema", shape_key_schema, REQUIRED),

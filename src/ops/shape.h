@@ -97,7 +97,9 @@ struct member {
 };
 enum {
     REQUIRED = 1,
-    NAMED = 4, /* when it is missing, that alone is told, by the member's name on the wire */
+    /* With REQUIRED: a missing one is told alone, by its name on the wire; or by core, in its turn. */
+    NAMED = 4,
+    LATER = 8,
     LEGACY = 2 /* known and not built: what the docs say, see op_check_params */
 };
 /* How a violation of a map's entries shows the map: as JSON, or as Java prints objects. */

@@ -406,7 +406,7 @@ static void check_struct(struct check *k, const struct shape *s, const struct at
             check_value(k, m->shape, &under, value);
         else if (m->flags & NAMED)
             k->unnamed = under.name;
-        else if (m->flags & REQUIRED)
+        else if ((m->flags & REQUIRED) && !(m->flags & LATER))
             complain_missing(k, &under);
     }
 }

@@ -150,8 +150,8 @@ const struct shape shape_encryption = STRUCT_SHAPE(struct in_encryption, encrypt
 
 /* What is wrong with a tag, a missing part too, is core's to say. */
 static const struct member tag_members[] = {
-    MEMBER(struct in_tag, key, "Key", shape_string, 0),
-    MEMBER(struct in_tag, value, "Value", shape_string, 0),
+    MEMBER(struct in_tag, key, "Key", shape_string, REQUIRED | LATER),
+    MEMBER(struct in_tag, value, "Value", shape_string, REQUIRED | LATER),
 };
 static const struct shape tag_shape = STRUCT_SHAPE(struct in_tag, tag_members);
 const struct shape shape_tags = {.kind = SHAPE_LIST, .of = &tag_shape};

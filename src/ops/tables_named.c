@@ -13,7 +13,7 @@ struct described {
     struct out_table *table;
 };
 static const struct member name_members[] = {
-    MEMBER(struct name_in, table, "TableName", shape_named_table, NAMED),
+    MEMBER(struct name_in, table, "TableName", shape_named_table, REQUIRED | NAMED),
 };
 static const struct shape name_shape = STRUCT_SHAPE(struct name_in, name_members);
 static const struct member described_members[] = {
@@ -127,7 +127,7 @@ static const struct member spec_members[] = {
 };
 static const struct shape spec_shape = STRUCT_SHAPE(struct ttl_spec, spec_members);
 static const struct member ttl_in_members[] = {
-    MEMBER(struct ttl_in, table, "TableName", shape_named_table, NAMED),
+    MEMBER(struct ttl_in, table, "TableName", shape_named_table, REQUIRED | NAMED),
     MEMBER(struct ttl_in, spec, "TimeToLiveSpecification", spec_shape, REQUIRED),
 };
 static const struct shape ttl_in_shape = STRUCT_SHAPE(struct ttl_in, ttl_in_members);

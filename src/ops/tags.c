@@ -15,17 +15,17 @@ struct nothing {
 
 static const struct shape tag_keys = {.kind = SHAPE_LIST, .of = &shape_string};
 static const struct member tag_members[] = {
-    MEMBER(struct tags_in, arn, "ResourceArn", shape_arn, 0),
-    MEMBER(struct tags_in, tags, "Tags", shape_tags, 0),
+    MEMBER(struct tags_in, arn, "ResourceArn", shape_arn, REQUIRED | LATER),
+    MEMBER(struct tags_in, tags, "Tags", shape_tags, REQUIRED | LATER),
 };
 static const struct shape tag_in_shape = STRUCT_SHAPE(struct tags_in, tag_members);
 static const struct member untag_members[] = {
-    MEMBER(struct tags_in, arn, "ResourceArn", shape_arn, 0),
-    MEMBER(struct tags_in, tags, "TagKeys", tag_keys, 0),
+    MEMBER(struct tags_in, arn, "ResourceArn", shape_arn, REQUIRED | LATER),
+    MEMBER(struct tags_in, tags, "TagKeys", tag_keys, REQUIRED | LATER),
 };
 static const struct shape untag_in_shape = STRUCT_SHAPE(struct tags_in, untag_members);
 static const struct member list_members[] = {
-    MEMBER(struct tags_in, arn, "ResourceArn", shape_arn, 0),
+    MEMBER(struct tags_in, arn, "ResourceArn", shape_arn, REQUIRED | LATER),
     MEMBER(struct tags_in, token, "NextToken", shape_string, 0),
 };
 static const struct shape list_in_shape = STRUCT_SHAPE(struct tags_in, list_members);

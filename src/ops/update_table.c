@@ -45,7 +45,7 @@ static const struct shape changes_shape = {.kind = SHAPE_LIST, .of = &change_sha
 #define IN(field, wire, shape, flags) MEMBER(struct update_table_in, field, wire, shape, flags)
 static const struct member in_members[] = {
     IN(definitions, "AttributeDefinitions", shape_definitions, 0),
-    IN(table, "TableName", shape_named_table, NAMED),
+    IN(table, "TableName", shape_named_table, REQUIRED | NAMED),
     IN(billing, "BillingMode", shape_billing, 0),
     IN(units, "ProvisionedThroughput", shape_units, 0),
     IN(changes, "GlobalSecondaryIndexUpdates", changes_shape, 0),

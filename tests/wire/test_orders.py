@@ -1,6 +1,5 @@
 """Requests that break several rules at once: which one the service tells. Each row has been sent to
-the service by others; where its regions differ, the answer of most of them is wanted. Where they
-sent values of 100 levels these are of 60, because our reader goes no deeper than that."""
+the service by others; where its regions differ, the answer of most of them is wanted."""
 from cases import *
 
 RCC = at("BOGUS", "returnConsumedCapacity", enum("INDEXES, TOTAL, NONE"))
@@ -66,7 +65,7 @@ class Orders(Wire):
                 made["ExpressionAttributeValues"] = {":" + k: v for k, v in values.items()}
             return {"ConditionCheck": made}
         deep_key = {"pk": deep(40), "sk": value("1")}
-        deeper_key = {"pk": deep(60), "sk": value("1")}
+        deeper_key = {"pk": deep(100), "sk": value("1")}
         wrong_put = {"Put": {"TableName": GONE, "Item": item(pk="a", sk="1"),
                              "ConditionExpression": "a = = b"}}
         long_condition = "a = :v" + " AND a = :v" * 373
@@ -75,9 +74,9 @@ class Orders(Wire):
         update = {"TableName": GONE, "Key": item(pk="a", sk="1")}
         self.rows([(*write(*actions), VALIDATION, message, PARITY) for actions, message in (
             ([put(d=deep(40)), nameless], NEST),
-            ([nameless, put(d=deep(60))], EMPTY_NAME),
+            ([nameless, put(d=deep(100))], EMPTY_NAME),
             ([put(m={"M": {"": value("x")}}, d=deep(40))], NEST),
-            ([nameless, check(condition="d = :deep", deep=deep(60))], EMPTY_NAME),
+            ([nameless, check(condition="d = :deep", deep=deep(100))], EMPTY_NAME),
             ([{"Delete": {"TableName": GONE, "Key": deep_key}}, wrong_put], NEST),
             ([check(key=deep_key), {"Update": {**update, "UpdateExpression": "SET a = :v",
                                                "ExpressionAttributeValues": {
