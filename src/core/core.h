@@ -281,9 +281,10 @@ struct core_write {
     span condition;       /* text; p == NULL: none */
     struct expr_env *env; /* never NULL; may be empty */
     bool wants_old_on_failure;
-    /* What is wrong with the item or a value, found while they were read: refuses the request in
-     * this write's turn, when those before it are good. NULL: nothing. Transactions only. */
-    const char *fault;
+    /* What is wrong with a value or the item, found while they were read: refuses the request in
+     * this write's turn, when those before it are good; the item's after its expressions. NULL:
+     * nothing. Transactions only. */
+    const char *value_fault, *item_fault;
 };
 /* What one write did. */
 struct core_written {

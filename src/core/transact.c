@@ -83,7 +83,8 @@ static sheaf_rc compile_all(struct ctx *c, struct transact *s)
     for (uint32_t i = 0; i < s->n; i++) {
         const struct core_write *w = &s->q->writes[i];
         TRY(core_blame(c->err, i, check_members(c, w, i)));
-        if (w->fault) return core_blame(c->err, i, err_validation(c->err, "%s", w->fault));
+        if (w->value_fault)
+            return core_blame(c->err, i, err_validation(c->err, "%s", w->value_fault));
         TRY(core_blame(c->err, i, write_compile(c, &s->actions[i].op, w)));
         bytes += item_size(w->item);
     }

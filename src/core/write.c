@@ -28,11 +28,12 @@ static sheaf_rc check_env(struct ctx *c, const struct core_write *w)
 sheaf_rc write_compile(struct ctx *c, struct write_op *op, const struct core_write *w)
 {
     *op = (struct write_op){.w = w, .keys_in = w->action == CORE_PUT ? KEYS_IN_ITEM : KEYS_IN_KEY};
-    assert(w->item.p && w->env);
+    assert((w->item.p || w->item_fault) && w->env);
     TRY(check_env(c, w));
     if (w->update.p) TRY(expr_compile_update(c, w->update, w->env, &op->update));
     if (w->condition.p) TRY(expr_compile(c, EXPR_CONDITION, w->condition, w->env, &op->condition));
     TRY(expr_env_check_unused(w->env, c->err));
+    if (w->item_fault) return err_validation(c->err, "%s", w->item_fault);
     if (w->action == CORE_PUT && item_size(w->item) > LIMIT_ITEM_BYTES)
         return err_validation(c->err, "Item size has exceeded the maximum allowed size");
     return SHEAF_OK;

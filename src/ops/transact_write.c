@@ -128,7 +128,8 @@ static sheaf_rc add(const struct op_call *call, const struct entry *e, struct co
                               .update = a->update,
                               .condition = a->condition,
                               .wants_old_on_failure = op_wants_old(&a->on_failure),
-                              .fault = a->item.fault ? a->item.fault : a->values.fault};
+                              .value_fault = a->values.fault,
+                              .item_fault = a->item.fault};
     return op_env(call, &a->names, a->values.fault ? &none : &a->values, false, &to->env);
 }
 

@@ -82,10 +82,11 @@ class Orders(Wire):
                                                "ExpressionAttributeValues": {
                                                    ":v": value("x"), ":u": value("y")}}}], NEST),
             ([wrong_put, {"Delete": {"TableName": GONE, "Key": deeper_key}}], SYNTAX),
-            ([{"Delete": {"TableName": GONE, "Key": item(pk="a", sk="1"),
+            ([{"Delete": {"TableName": GONE, "Key": deeper_key,
+                          "ConditionExpression": "a = = b"}}], SYNTAX),
+            ([{"Delete": {"TableName": GONE, "Key": deeper_key,
                           "ConditionExpression": long_condition,
-                          "ExpressionAttributeValues": {":v": value("x")}}},
-              {"Delete": {"TableName": GONE, "Key": deeper_key}}],
+                          "ExpressionAttributeValues": {":v": value("x")}}}],
              "Invalid ConditionExpression: Expression size has exceeded the maximum allowed size; "
              "expression size: 4109"),
             ([{"Update": {**update, "UpdateExpression": long_update,
