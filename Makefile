@@ -61,15 +61,15 @@ interop: ## real AWS clients against the server: AWS CLI, boto3, Java; fetches t
 	$(call build,dev) --target sheaf
 	@tools/run-interop $(SUITES)
 
-asan: ## unit, contract, example and wire tests under AddressSanitizer and UBSan
+asan: ## unit, contract, example, wire and hostile tests under AddressSanitizer and UBSan
 	$(SETUP) test
 	$(call build,asan)
-	@tools/run-tests build/asan -L '^(unit|contract|example|model|wire)$$' $(TESTS)
+	@tools/run-tests build/asan -L '^(unit|contract|example|model|wire|hostile)$$' $(TESTS)
 
 tsan: ## the same under ThreadSanitizer
 	$(SETUP) test
 	$(call build,tsan)
-	@tools/run-tests build/tsan -L '^(unit|contract|example|threads|wire)$$' $(TESTS)
+	@tools/run-tests build/tsan -L '^(unit|contract|example|threads|wire|hostile)$$' $(TESTS)
 
 soak: ## crash tests with SOAK_CYCLES, random tests times SOAK_SCALE: hours
 	$(SETUP) test

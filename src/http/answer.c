@@ -136,10 +136,12 @@ static void answer(struct http_exchange *x, int status, span body)
     x->head = format_head(x, body.n);
     if (!x->head.p) no_memory(x);
     exchange_reserve(x, x->arena.used + EXCHANGE_BYTES);
-    if (x->conn)
-        conn_dirty(x->conn);
-    else
+    if (!x->conn) {
         exchange_free(x);
+        return;
+    }
+    conn_answered(x->conn, x->reserved);
+    conn_dirty(x->conn);
 }
 
 void http_answer(struct http_exchange *x, int status, span body)

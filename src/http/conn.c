@@ -127,12 +127,21 @@ void conn_ready(struct conn *c)
     c->loop->ready = c;
 }
 
+/* What a client does not read fills the kernel's buffers, megabytes each, and would stay there
+ * after the close for as long as the client keeps its side open. */
+static void forget_unsent(struct conn *c)
+{
+    struct linger none = {.l_onoff = 1, .l_linger = 0};
+    setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
 void conn_close(struct conn *c)
 {
     struct http_loop *l = c->loop;
     if (c->phase == PHASE_CLOSED) return;
     c->phase = PHASE_CLOSED;
     conn_wait_end(c);
+    conn_sent(c, c->n_answered);
     wheel_remove(&l->wheel, &c->timer);
     struct http_exchange *next;
     for (struct http_exchange *x = c->first; x; x = next) {
@@ -142,6 +151,7 @@ void conn_close(struct conn *c)
     c->first = c->last = c->reading = NULL;
     if (c->tls) tls_session_free(c->tls);
     c->tls = NULL;
+    if (c->write_ns) forget_unsent(c);
     close(c->fd); /* which takes it out of epoll */
     link_out(c);
     c->next_dead = l->dead;

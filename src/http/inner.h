@@ -3,9 +3,9 @@
  * OWNERS  server → loops → connections → exchanges. An exchange outlives its connection until the
  * handler has answered it. Everything of a loop is touched on the loop's thread only, but for the
  * inbox, the figures and what says atomic.
- * TURN  One wake-up of a loop: events → posts → connections that go on → deadlines → turn_end →
- * answers are written → what was closed is freed. Nothing is freed before the end of a turn, so
- * that every pointer seen in one stays good in it.
+ * TURN  One wake-up of a loop: those who waited for memory → events → posts → connections that go
+ * on → slow ones give way → deadlines → turn_end → answers are written → what was closed is freed.
+ * Nothing is freed before the end of a turn, so that every pointer seen in one stays good in it.
  */
 #ifndef HTTP_INNER_H
 #define HTTP_INNER_H
@@ -33,6 +33,12 @@ enum {
     LINGER_MS = 2000,
     BUDGET_WAIT_MS = 1000,
     GIVE_WAY_MS = 1000,     /* idle for this long: may be closed when there are too many */
+    SHED_AFTER_MS = 300,    /* slow for this long: may be closed when memory is short */
+    SHED_BELOW = 64 * 1024, /* and slow is less than this per second */
+    SHED_LEAST = 32 * 1024, /* who holds less is left alone */
+    SHED_LOOK_MS = 100,     /* how often to look, while memory is short */
+    SHEDS = 8,              /* connections closed for that in one turn */
+    ANSWERS_MAX = 4 << 20,  /* memory of unread answers, beyond which no request is begun */
     BODY_WINDOW_MS = 10000, /* a body brings 1 KiB/s over this */
     SLOWEST = 1024,         /* bytes per second, of bodies and of answers read */
     EVENTS = 64,
@@ -95,6 +101,7 @@ struct conn {
     struct http_exchange *first, *last; /* requests in order, the one under way last */
     struct http_exchange *reading;      /* the one whose body is under way */
     uint32_t n_queued;
+    uint64_t n_answered;              /* bytes reserved for answers that have not left */
     uint32_t drained;                 /* bytes read and forgotten in PHASE_LINGER */
     uint64_t since_ns;                /* begin of the phase; of idle time when there is nothing */
     uint64_t byte_ns;                 /* last byte of a head */
@@ -153,6 +160,7 @@ struct http_server {
     struct http_options options; /* defaults filled in */
     struct http_handler handler;
     struct budget budget;
+    _Atomic uint64_t n_unread; /* of the budget: answers that have not left, of all connections */
     struct http_loop *loops;
     uint32_t n_loops;
     uint16_t port;
@@ -211,9 +219,21 @@ void conn_take(struct conn *c, span *in); /* uses what it can off the front of *
 /* PHASE_BODY: where the next byte of the body goes, and that n bytes have come there. */
 uint8_t *conn_body_end(struct conn *c);
 void conn_took_body(struct conn *c, size_t n);
-void conn_wait_end(struct conn *c); /* fine when it does not */
+void conn_wait_end(struct conn *c);             /* fine when it does not */
+void conn_answered(struct conn *c, uint64_t n); /* n bytes more, or have left */
+void conn_sent(struct conn *c, uint64_t n);
+/* Whether as much is under way as one connection may have: it is not read until some has left. */
+static inline bool conn_is_full(const struct conn *c)
+{
+    return c->n_queued >= c->loop->server->options.max_pipelined || c->n_answered >= ANSWERS_MAX;
+}
 /* Answers for the handler and reads no more requests: queued behind what is under way. */
 void conn_refuse(struct conn *c, int status, const char *why);
+
+/* shed.c */
+/* Closes connections of the loop that are to blame for want of memory, the worst first. */
+void shed_unread(struct http_loop *l); /* when unread answers take more than half of it */
+bool shed_slow(struct http_loop *l);   /* one; false: none is */
 
 /* write.c */
 void conn_flush(struct conn *c);

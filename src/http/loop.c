@@ -91,14 +91,26 @@ static void go_on(struct http_loop *l)
     }
 }
 
-/* Those waiting for memory, in order; the first who finds none ends the row. */
+/* Those waiting for memory, in order; who needs less may go before who needs more. */
 static void admit_waiting(struct http_loop *l)
 {
-    while (l->waiting) {
-        struct conn *c = l->waiting;
+    struct conn *next;
+    for (struct conn *c = l->waiting; c; c = next) {
+        next = c->next_waiting;
         conn_read(c);
-        if (l->waiting == c) return;
     }
+}
+
+static bool is_memory_short(const struct http_loop *l)
+{
+    return atomic_load_explicit(&l->server->budget.n_waiting, memory_order_relaxed) != 0;
+}
+
+/* Room for those who wait, from those who make us wait. What one leaves goes to the former before
+ * anybody new is heard. */
+static void make_room(struct http_loop *l)
+{
+    for (int i = 0; i < SHEDS && is_memory_short(l) && shed_slow(l); i++) admit_waiting(l);
 }
 
 static void look_at_clock(struct http_loop *l)
@@ -157,6 +169,7 @@ static int wait_ms(const struct http_loop *l)
 {
     if (l->ready) return 0;
     uint64_t ns = wheel_wait(&l->wheel, l->now_ns);
+    if (is_memory_short(l) && ns > SHED_LOOK_MS * 1000000ull) return SHED_LOOK_MS;
     if (ns == UINT64_MAX) return -1;
     return (int)(ns / 1000000 + 1);
 }
@@ -167,16 +180,18 @@ static void turn(struct http_loop *l)
     struct http_server *s = l->server;
     int n = epoll_wait(l->epoll, events, EVENTS, wait_ms(l));
     l->now_ns = clock_mono_ns(l->clock);
+    admit_waiting(l); /* before anybody new takes what they wait for */
     for (int i = 0; i < n; i++) look(l, &events[i]);
     run_posts(l);
     go_on(l);
-    admit_waiting(l);
+    make_room(l);
     look_at_clock(l);
     if (!l->is_draining && atomic_load_explicit(&s->is_draining, memory_order_acquire))
         begin_drain(l);
     if (l->had_request && s->handler.turn_end) s->handler.turn_end(s->handler.ctx, l);
     l->had_request = false;
     write_answers(l);
+    shed_unread(l);
     conn_reap(l);
     report_drained(l);
 }

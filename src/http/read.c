@@ -64,7 +64,7 @@ static bool wants_bytes(const struct conn *c)
 {
     switch (c->phase) {
     case PHASE_HEAD:
-        return c->n_queued < c->loop->server->options.max_pipelined;
+        return !conn_is_full(c);
     case PHASE_BODY:
     case PHASE_CHUNKED:
     case PHASE_LINGER:

@@ -144,6 +144,7 @@ static void wait_for_room(struct conn *c)
             l->waiting = c;
         l->waiting_last = c;
         atomic_fetch_add(&l->server->budget.n_waiting, 1);
+        loop_wake_all(l->server); /* whoever is slow may be on another loop */
     }
     if (c->phase != PHASE_WAIT) c->since_ns = l->now_ns;
     c->phase = PHASE_WAIT;
@@ -185,7 +186,7 @@ static bool admit(struct conn *c, span *in)
 
 static bool take_head(struct conn *c, span *in)
 {
-    if (c->n_queued >= options(c)->max_pipelined) return false;
+    if (conn_is_full(c)) return false;
     if (c->scan.at == 0) c->since_ns = c->loop->now_ns;
     switch (scan_head(&c->scan, *in)) {
     case SCAN_DONE:

@@ -57,6 +57,7 @@ static void settle(struct conn *c, size_t n)
         c->first = x->next;
         if (!c->first) c->last = NULL;
         c->n_queued--;
+        conn_sent(c, x->reserved);
         if (x->closes) c->phase = PHASE_DEAF;
         exchange_free(x);
     }
