@@ -543,6 +543,7 @@ struct sheaf_index_description {
     uint64_t item_count, size_bytes;
     struct sheaf_throughput throughput;
 };
+/* DescribeTimeToLive fills in name and ttl_attribute only. */
 struct sheaf_table_description {
     const char *name, *arn, *id, *status;
     int64_t created_us;

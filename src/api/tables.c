@@ -269,10 +269,26 @@ out:
     return api_finish(db, r, rc, position, result_out);
 }
 
-sheaf_rc sheaf_describe_time_to_live_sized(sheaf_db *db, const struct sheaf_table_name *q,
+/* What DescribeTimeToLive tells, and no more. */
+static sheaf_rc fill_ttl(sheaf_result *r, span table, span attribute)
+{
+    struct sheaf_table_description *d = ARENA_NEW(&r->arena, struct sheaf_table_description);
+    if (!d) return api_short(r);
+    *d = (struct sheaf_table_description){.name = api_cstr(r, table),
+                                          .ttl_attribute = api_cstr(r, attribute)};
+    r->table = d;
+    return SHEAF_OK;
+}
+
+sheaf_rc sheaf_describe_time_to_live_sized(sheaf_db *db, const struct sheaf_table_name *given,
                                            size_t size, sheaf_result **result_out)
 {
-    return by_name(db, q, size, core_describe_table, result_out); /* its ttl_attribute says it */
+    API_BEGIN(sheaf_table_name);
+    span table = api_text(q->table), attribute;
+    TRY_OUT(core_describe_ttl(db->core, c, table, &attribute, &position));
+    rc = fill_ttl(r, table, attribute);
+out:
+    return api_finish(db, r, rc, position, result_out);
 }
 
 /* ---- collections ---- */

@@ -94,6 +94,40 @@ static void test_describe__hands_out_its_indexes_one_by_one(void **state)
     sheaf_result_free(r);
 }
 
+/* "tab" with time to live, on a handle of its own whose next DescribeTimeToLive fails. */
+static void test_describe_time_to_live__is_an_operation_of_its_own(void **state)
+{
+    (void)state;
+    struct sheaf_fault fault = {
+        .operation = "DescribeTimeToLive", .rc = SHEAF_INTERNAL, .nth = 1, .every = 0};
+    struct sheaf_options o = {.no_background = true, .faults = &fault, .n_faults = 1};
+    struct scene s;
+    sheaf_result *r;
+    struct sheaf_table_name tab = {.table = "tab", .error = &s.err};
+    assert_ok(sheaf_open(":memory:", &o, &s.db, &s.err));
+    assert_ok(sheaf_create_table(s.db,
+                                 &(struct sheaf_create_table){.table = "tab",
+                                                              .partition_key = {"p", SHEAF_S, {0}},
+                                                              .error = &s.err},
+                                 NULL));
+    assert_ok(sheaf_describe_table(s.db, &tab, NULL)); /* not what the schedule counts */
+    assert_rc(sheaf_describe_time_to_live(s.db, &tab, NULL), SHEAF_INTERNAL);
+    assert_ok(sheaf_describe_time_to_live(s.db, &tab, &r));
+    assert_string_equal(sheaf_result_table(r)->name, "tab");
+    assert_null(sheaf_result_table(r)->ttl_attribute);
+    sheaf_result_free(r);
+    assert_ok(sheaf_update_time_to_live(
+        s.db,
+        &(struct sheaf_update_time_to_live){
+            .table = "tab", .attribute = "expires", .enabled = true, .error = &s.err},
+        NULL));
+    assert_ok(sheaf_describe_time_to_live(s.db, &tab, &r));
+    assert_string_equal(sheaf_result_table(r)->ttl_attribute, "expires");
+    assert_null(sheaf_result_table(r)->status); /* DescribeTable says the rest */
+    sheaf_result_free(r);
+    sheaf_close(s.db);
+}
+
 int main(void)
 {
 #define SCENE(f) cmocka_unit_test_setup_teardown(f, open_scene, close_scene)
@@ -101,6 +135,7 @@ int main(void)
         SCENE(test_create__refuses_enums_out_of_range),
         SCENE(test_update__refuses_enums_out_of_range),
         SCENE(test_describe__hands_out_its_indexes_one_by_one),
+        cmocka_unit_test(test_describe_time_to_live__is_an_operation_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
