@@ -102,8 +102,7 @@ static inline int sheaf_die(const sheaf_error *err)
 }
 /* Background work until nothing is left for now: expired items, old stream records, old tokens,
  * index backfill. For programs that set no_background, as tests with an injected clock do. What it
- * did is visible when it returns and durable with the next call that is: a crash may undo it, and
- * the next run does it again. */
+ * did is visible when it returns and, unless durability is SHEAF_RELAXED, durable. */
 SHEAF_API sheaf_rc sheaf_run_background(sheaf_db *db, sheaf_error *err) SHEAF_NODISCARD;
 
 /* ---- tables ---- */

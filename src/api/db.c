@@ -239,6 +239,10 @@ sheaf_rc sheaf_run_background(sheaf_db *db, sheaf_error *err)
     err_clear(err);
     pthread_rwlock_rdlock(&db->in_use);
     while (rc == SHEAF_OK && did.has_more) rc = core_run_background(db->core, &did, err);
+    if (rc == SHEAF_OK && db->durability == SHEAF_SYNC) {
+        sheaf_engine *engine = core_engine(db->core);
+        rc = eng_sync(engine, eng_visible(engine), err);
+    }
     pthread_rwlock_unlock(&db->in_use);
     return rc;
 }

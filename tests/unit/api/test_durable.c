@@ -330,6 +330,54 @@ static void test_refusal__comes_when_what_it_saw_is_durable(void **state)
     without_faults();
 }
 
+/* ---- background work ---- */
+
+static void expect_items(uint64_t n)
+{
+    sheaf_result *r;
+    without_faults();
+    assert_ok(sheaf_scan(&s.db, &(struct sheaf_scan){.table = "tab", .error = &s.err}, &r));
+    assert_int_equal(sheaf_result_count(r), n);
+    sheaf_result_free(r);
+}
+
+/* One more item, whose time has passed. */
+static void put_expired(void)
+{
+    assert_ok(sheaf_put_item(
+        &s.db,
+        &(struct sheaf_put_item){
+            .table = "tab",
+            .item = SHEAF_ITEM({"p", sheaf_s("old")}, {"until", sheaf_int(INT64_C(1799999999))}),
+            .error = &s.err},
+        NULL));
+    expect_items(2);
+}
+
+static void test_background__is_done_when_it_is_durable(void **state)
+{
+    (void)state;
+    assert_ok(sheaf_update_time_to_live(
+        &s.db,
+        &(struct sheaf_update_time_to_live){
+            .table = "tab", .attribute = "until", .enabled = true, .error = &s.err},
+        NULL));
+    put_expired();
+    on_sync(FAULT_FAIL);
+    assert_rc(sheaf_run_background(&s.db, &s.err), SHEAF_IO);
+    expect_items(1);
+    put_expired();
+    assert_ok(sheaf_run_background(&s.db, &s.err));
+    assert_int_equal(eng_durable(s.engine), eng_visible(s.engine));
+    expect_items(1);
+    put_expired();
+    s.db.durability = SHEAF_RELAXED;
+    on_sync(FAULT_FAIL);
+    assert_ok(sheaf_run_background(&s.db, &s.err)); /* it waits for nothing then */
+    assert_int_equal(fault_calls(s.engine, FAULT_SYNC), 0);
+    expect_items(1);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -337,6 +385,7 @@ int main(void)
         T(test_refusals__are_no_answer_when_their_reason_cannot_be_made_durable),
         T(test_refusals__of_the_request_alone_wait_for_nothing),
         T(test_refusal__comes_when_what_it_saw_is_durable),
+        T(test_background__is_done_when_it_is_durable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
