@@ -81,6 +81,9 @@ static void test_batch__constraints_are_told_in_order(void **state)
          ONE NULL_AT("requestItems.Hash.member.keys.1.member"), UNVERIFIED},
         {"BatchGetItem", "{'RequestItems':{'bad!name':{'Keys':[{'pk':{'S':'a'}}]}}}", V,
          ONE AT("{\"bad!name\":{\"Keys\":[{\"pk\":{\"S\":\"a\"}}]}}", "requestItems") KEYS, PARITY},
+        /* A key that could not be read has no bytes to repeat. */
+        {"BatchGetItem", "{'RequestItems':{'bad!name':{'Keys':[{'pk':{'N':'zz'}}]}}}", V,
+         ONE AT("{\"bad!name\":{\"Keys\":[{}]}}", "requestItems") KEYS, UNVERIFIED},
         {"BatchGetItem", "{'RequestItems':{'ab':{'Keys':[{'pk':{'S':'a'}}]}}}", V,
          ONE AT("{\"ab\":{\"Keys\":[{\"pk\":{\"S\":\"a\"}}]}}", "requestItems") KEYS, DYNALITE},
         {"BatchGetItem",
