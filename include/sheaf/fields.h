@@ -95,6 +95,7 @@ typedef struct sheaf_shape {
     const char *name;
     size_t size;
     const sheaf_field *(*fields)(size_t *n_out);
+    size_t field_size; /* of the sheaf_field that the program was compiled with */
 } sheaf_shape;
 /* Identity is by address; one definition in a program. */
 typedef struct sheaf_entity {
@@ -116,6 +117,9 @@ struct sheaf_ref_rw {
 #endif
 
 /* ---- the representation of a member ---- */
+
+/* A pointer to one: the size of what it points to goes along, above the representation. */
+#define SHEAF_REP_TO_(r, T) ((int)SHEAF_REP_OPT | (int)(r) | (int)(sizeof(T) << 8))
 
 #ifndef __cplusplus
 #define SHEAF_STATIC_ASSERT_ _Static_assert
@@ -139,32 +143,32 @@ struct sheaf_ref_rw {
         sheaf_str *: SHEAF_REP_STR,                                                                \
         struct sheaf_span *: SHEAF_REP_SPAN,                                                       \
         sheaf_time *: SHEAF_REP_TIME,                                                              \
-        int **: SHEAF_REP_OPT | SHEAF_REP_INT,                                                     \
-        const int **: SHEAF_REP_OPT | SHEAF_REP_INT,                                               \
-        long **: SHEAF_REP_OPT | SHEAF_REP_INT,                                                    \
-        const long **: SHEAF_REP_OPT | SHEAF_REP_INT,                                              \
-        long long **: SHEAF_REP_OPT | SHEAF_REP_INT,                                               \
-        const long long **: SHEAF_REP_OPT | SHEAF_REP_INT,                                         \
-        short **: SHEAF_REP_OPT | SHEAF_REP_INT,                                                   \
-        const short **: SHEAF_REP_OPT | SHEAF_REP_INT,                                             \
-        signed char **: SHEAF_REP_OPT | SHEAF_REP_INT,                                             \
-        const signed char **: SHEAF_REP_OPT | SHEAF_REP_INT,                                       \
-        unsigned **: SHEAF_REP_OPT | SHEAF_REP_UINT,                                               \
-        const unsigned **: SHEAF_REP_OPT | SHEAF_REP_UINT,                                         \
-        unsigned long **: SHEAF_REP_OPT | SHEAF_REP_UINT,                                          \
-        const unsigned long **: SHEAF_REP_OPT | SHEAF_REP_UINT,                                    \
-        unsigned long long **: SHEAF_REP_OPT | SHEAF_REP_UINT,                                     \
-        const unsigned long long **: SHEAF_REP_OPT | SHEAF_REP_UINT,                               \
-        unsigned short **: SHEAF_REP_OPT | SHEAF_REP_UINT,                                         \
-        const unsigned short **: SHEAF_REP_OPT | SHEAF_REP_UINT,                                   \
-        unsigned char **: SHEAF_REP_OPT | SHEAF_REP_UINT,                                          \
-        const unsigned char **: SHEAF_REP_OPT | SHEAF_REP_UINT,                                    \
-        double **: SHEAF_REP_OPT | SHEAF_REP_F64,                                                  \
-        const double **: SHEAF_REP_OPT | SHEAF_REP_F64,                                            \
-        _Bool **: SHEAF_REP_OPT | SHEAF_REP_BOOL,                                                  \
-        const _Bool **: SHEAF_REP_OPT | SHEAF_REP_BOOL,                                            \
-        sheaf_time **: SHEAF_REP_OPT | SHEAF_REP_TIME,                                             \
-        const sheaf_time **: SHEAF_REP_OPT | SHEAF_REP_TIME,                                       \
+        int **: SHEAF_REP_TO_(SHEAF_REP_INT, int),                                                 \
+        const int **: SHEAF_REP_TO_(SHEAF_REP_INT, int),                                           \
+        long **: SHEAF_REP_TO_(SHEAF_REP_INT, long),                                               \
+        const long **: SHEAF_REP_TO_(SHEAF_REP_INT, long),                                         \
+        long long **: SHEAF_REP_TO_(SHEAF_REP_INT, long long),                                     \
+        const long long **: SHEAF_REP_TO_(SHEAF_REP_INT, long long),                               \
+        short **: SHEAF_REP_TO_(SHEAF_REP_INT, short),                                             \
+        const short **: SHEAF_REP_TO_(SHEAF_REP_INT, short),                                       \
+        signed char **: SHEAF_REP_TO_(SHEAF_REP_INT, signed char),                                 \
+        const signed char **: SHEAF_REP_TO_(SHEAF_REP_INT, signed char),                           \
+        unsigned **: SHEAF_REP_TO_(SHEAF_REP_UINT, unsigned),                                      \
+        const unsigned **: SHEAF_REP_TO_(SHEAF_REP_UINT, unsigned),                                \
+        unsigned long **: SHEAF_REP_TO_(SHEAF_REP_UINT, unsigned long),                            \
+        const unsigned long **: SHEAF_REP_TO_(SHEAF_REP_UINT, unsigned long),                      \
+        unsigned long long **: SHEAF_REP_TO_(SHEAF_REP_UINT, unsigned long long),                  \
+        const unsigned long long **: SHEAF_REP_TO_(SHEAF_REP_UINT, unsigned long long),            \
+        unsigned short **: SHEAF_REP_TO_(SHEAF_REP_UINT, unsigned short),                          \
+        const unsigned short **: SHEAF_REP_TO_(SHEAF_REP_UINT, unsigned short),                    \
+        unsigned char **: SHEAF_REP_TO_(SHEAF_REP_UINT, unsigned char),                            \
+        const unsigned char **: SHEAF_REP_TO_(SHEAF_REP_UINT, unsigned char),                      \
+        double **: SHEAF_REP_TO_(SHEAF_REP_F64, double),                                           \
+        const double **: SHEAF_REP_TO_(SHEAF_REP_F64, double),                                     \
+        _Bool **: SHEAF_REP_TO_(SHEAF_REP_BOOL, _Bool),                                            \
+        const _Bool **: SHEAF_REP_TO_(SHEAF_REP_BOOL, _Bool),                                      \
+        sheaf_time **: SHEAF_REP_TO_(SHEAF_REP_TIME, sheaf_time),                                  \
+        const sheaf_time **: SHEAF_REP_TO_(SHEAF_REP_TIME, sheaf_time),                            \
         default: _Generic(((T *)0)->m, char *: SHEAF_REP_CHARS, default: SHEAF_REP_OTHER))
 #define SHEAF_IS_(T, m, U) _Generic(&((T *)0)->m, U * : 1, default : 0)
 #else
@@ -198,7 +202,7 @@ template <std::size_t N> struct rep<char[N]> {
 };
 template <class M> struct rep<M *> {
     static constexpr int pointed = scalar_rep<typename std::remove_const<M>::type>::value;
-    static constexpr int value = pointed ? int(SHEAF_REP_OPT) | pointed : int(SHEAF_REP_OTHER);
+    static constexpr int value = pointed ? SHEAF_REP_TO_(pointed, M) : int(SHEAF_REP_OTHER);
 };
 } // namespace detail
 } // namespace sheaf
@@ -216,7 +220,7 @@ template <class M> struct rep<M *> {
     enum { m##_is_not_##KIND = !(cond) };                                                          \
     SHEAF_STATIC_ASSERT_(!m##_is_not_##KIND, "sheaf: " #KIND "(" #m "): " what);
 #define SHEAF_REP_OF_(m) enum { m##_rep_ = (int)SHEAF_REP_(sheaf_self_, m) };
-#define SHEAF_HAS_(m, r) (((int)m##_rep_ & ~(int)SHEAF_REP_OPT) == (int)(r))
+#define SHEAF_HAS_(m, r) (((int)m##_rep_ & 15) == (int)(r))
 #define SHEAF_ONLY_(m, r) ((int)m##_rep_ == (int)(r))
 #define SHEAF_POINTS_(m, U) (SHEAF_IS_(sheaf_self_, m, U *) || SHEAF_IS_(sheaf_self_, m, const U *))
 #define SHEAF_COUNT_(m, n)                                                                         \
@@ -312,7 +316,15 @@ template <class M> struct rep<M *> {
 #define SHEAF_MEMBER_(m)                                                                           \
     (uint32_t) offsetof(sheaf_self_, m), (uint32_t)sizeof(((sheaf_self_ *)0)->m)
 #define SHEAF_SCALAR_(KIND, m, a)                                                                  \
-    {"" a, #m, SHEAF_IS_##KIND, (uint16_t)m##_rep_, SHEAF_MEMBER_(m), 0, 0, NULL, 0},
+    {"" a,                                                                                         \
+     #m,                                                                                           \
+     SHEAF_IS_##KIND,                                                                              \
+     (uint16_t)(m##_rep_ & 255),                                                                   \
+     SHEAF_MEMBER_(m),                                                                             \
+     0,                                                                                            \
+     (uint32_t)m##_rep_ >> 8,                                                                      \
+     NULL,                                                                                         \
+     0},
 #define SHEAF_MANY_(KIND, m, n, a, shape_)                                                         \
     {"" a,                                                                                         \
      #m,                                                                                           \
@@ -384,11 +396,12 @@ template <class M> struct rep<M *> {
     }
 #define SHEAF_DEFINE_ENTITY_(name, type)                                                           \
     SHEAF_ENTITY_EXTERN(name);                                                                     \
-    const sheaf_entity name##_entity = {{#name, sizeof(struct name), name##_sheaf_fields_},        \
-                                        "" type};                                                  \
+    const sheaf_entity name##_entity = {                                                           \
+        {#name, sizeof(struct name), name##_sheaf_fields_, sizeof(sheaf_field)}, "" type};         \
     SHEAF_STATIC_ASSERT_(1, "") /* asks for the ; */
 #define SHEAF_DEFINE_SHAPE_(name)                                                                  \
-    static const sheaf_shape name##_shape = {#name, sizeof(struct name), name##_sheaf_fields_}
+    static const sheaf_shape name##_shape = {#name, sizeof(struct name), name##_sheaf_fields_,     \
+                                             sizeof(sheaf_field)}
 /* In a header, for the other files of a program. */
 #ifdef __cplusplus
 #define SHEAF_ENTITY_EXTERN(name) SHEAF_TYPES_(name) extern "C" const sheaf_entity name##_entity

@@ -56,16 +56,20 @@
  *   VERSION(m)       N     int64_t: 0 for a new item; checked and incremented by every write
  *   CREATED(m), UPDATED(m) S  sheaf_time: set by the first, by every write
  *   COUNTER(m)       N     int64_t: sheaf_add changes it; a whole update leaves it alone
- *   TTL(m)           N     sheaf_time: the table's time-to-live attribute
+ *   TTL(m)           N     sheaf_time: the table's time-to-live attribute; 0: none
  *   ULID(m)          S     char[27]: made when empty; sorts by time (also KSUID char[28], UUID
  *                          char[37], version 7)
  *   KEY(attr, "T")   S     a key attribute of the table or of an index, from a template
  *   EXTRA(m)               const sheaf_item *: attributes that no field names
  *
- * TEMPLATES  "ORDER#{order_id}#ITEM#{item_id}", "V#{version:08}" (zero padded), "{created_at}" (ISO)
- * or "{created_at:yyyy-mm}". A text inside braces is escaped so that no id can forge another key:
- * '#' and '%' become %23 and %25; fields are recovered from keys by the same rule. A template with a
- * missing field gives no attribute on an index (sparse) and an error on the table's key.
+ * A list or map without a pointer is absent; one with a pointer and a count of 0 is empty.
+ *
+ * TEMPLATES  "ORDER#{order_id}#ITEM#{item_id}", "V#{revision:08}" (zero padded), "{created_at}"
+ * (ISO), or {created_at:yyyy}, :yyyy-mm, :yyyy-mm-dd, :yyyy-mm-ddThh. A text inside braces is escaped
+ * so that no id can forge another key: '#' and '%' become %23 and %25, and a text field is followed
+ * by '#' or by nothing; fields are recovered from keys by the same rule. A template with a missing
+ * field (NULL, or an empty text) gives no attribute on an index (sparse) and an error on the table's
+ * key. A key attribute may also be a plain field: STR(id) in a table whose partition key is id.
  */
 #ifndef SHEAF_MAPPER_H
 #define SHEAF_MAPPER_H
@@ -96,6 +100,7 @@ struct sheaf_table_index {
     const struct sheaf_index *as; /* NULL: strings, ALL; else the whole description */
     bool is_local;
     char reserved_[7];
+    const void *reserved2_[2]; /* zero */
 };
 struct sheaf_table {
     const char *name;
@@ -107,6 +112,10 @@ struct sheaf_table {
     char reserved_[4];
     /* Keys page tokens, so that a changed or foreign one is refused; NULL: only accidents are. */
     const char *token_secret;
+    /* The clock of CREATED, UPDATED and generated ids, in microseconds since 1970; NULL: the
+     * system's. Must be thread-safe. */
+    int64_t (*now_us)(void *ctx);
+    void *now_ctx;
 };
 #ifndef __cplusplus
 /* .indexes = SHEAF_INDEXES(SHEAF_GSI("GSI1", "GSI1PK", "GSI1SK"), …) */
@@ -127,13 +136,20 @@ struct sheaf_table {
 
 /* Binds a table's entities to a handle: every template is parsed and checked here. The handle, the
  * table and the entities outlive the map. */
-SHEAF_API sheaf_rc sheaf_map_open(sheaf_db *db, const struct sheaf_table *table,
-                                  sheaf_map **map_out, sheaf_error *err) SHEAF_NODISCARD;
+SHEAF_API sheaf_rc sheaf_map_open_sized(sheaf_db *db, const struct sheaf_table *table, size_t size,
+                                        sheaf_map **map_out, sheaf_error *err) SHEAF_NODISCARD;
+SHEAF_NODISCARD static inline sheaf_rc sheaf_map_open(sheaf_db *db, const struct sheaf_table *table,
+                                                      sheaf_map **map_out, sheaf_error *err)
+{
+    return sheaf_map_open_sized(db, table, sizeof *table, map_out, err);
+}
 SHEAF_API void sheaf_map_close(sheaf_map *map); /* NULL is fine */
 SHEAF_API sheaf_db *sheaf_map_db(const sheaf_map *map);
-/* Creates the table (and switches its TTL on), or checks that the one that is there fits. What does
- * not fit is SHEAF_VALIDATION, with every difference in the message. */
+/* Creates the table (and switches its TTL on), or checks that the one that is there fits. */
 SHEAF_API sheaf_rc sheaf_map_create(sheaf_map *map, sheaf_error *err) SHEAF_NODISCARD;
+/* SHEAF_VALIDATION when the table differs, with the differences in the message; `differs` (may be
+ * NULL) gets them one by one and returns false to hear no more. Indexes and a stream that the
+ * description does not name are no difference. */
 SHEAF_API sheaf_rc sheaf_map_check(sheaf_map *map, bool (*differs)(void *ctx, const char *what),
                                    void *ctx, sheaf_error *err) SHEAF_NODISCARD;
 
@@ -141,8 +157,9 @@ SHEAF_API sheaf_rc sheaf_map_check(sheaf_map *map, bool (*differs)(void *ctx, co
 
 SHEAF_API void sheaf_rows_free(sheaf_rows *rows); /* NULL is fine */
 SHEAF_API size_t sheaf_rows_count(const sheaf_rows *rows);
-/* Where the next page begins; NULL: that was all. URL-safe text, valid until the rows are freed; may
- * be given to another process. */
+/* Where the next page begins; NULL: that was all (a last page may be empty). URL-safe text, valid
+ * until the rows are freed; may be given to another process, for the same table, index, key
+ * condition and direction. */
 SHEAF_API const char *sheaf_rows_token(const sheaf_rows *rows);
 /* A row in key order: its entity (NULL: none of the table's), its struct, its item. */
 SHEAF_API const sheaf_entity *sheaf_row_entity(const sheaf_row *row);
@@ -173,16 +190,18 @@ struct sheaf_collect {
     struct sheaf_ref of; /* names the collection: the fields of its partition key's template */
     const char *index;   /* NULL: the table itself */
     /* At most one of: the sort keys that begin like this entity's template, up to the first field
-     * that is not given (a NULL string) or the field named by `before`… */
+     * that is not given (a NULL or empty string, a time of 0) or the field named by `before`. When
+     * all are given, the last one ends there: "ORDER#{id}" with id 1 finds ORDER#1 and
+     * ORDER#1#ITEM#7, but not ORDER#12. */
     struct sheaf_ref begins;
     const char *before;
-    /* … or a range, both ends inclusive, made the same way; either may be left out. */
+    /* Or a range, both ends inclusive, made the same way; either may be left out. */
     struct sheaf_ref from, to;
     const sheaf_entity *only; /* SHEAF_ONLY(order): rows of that entity, filtered by the service */
     const char *filter_expression;
     const struct sheaf_name *expression_attribute_names;
     const sheaf_item *expression_attribute_values;
-    const char *fields; /* attributes to fetch, beside keys and discriminator; NULL: all */
+    const char *fields; /* "name total": only these, beside keys and discriminator; NULL: all */
     const char *token;  /* of sheaf_rows_token */
     uint32_t limit;     /* rows at most, whatever a filter drops; 0: a page of the service */
     bool backward, consistent_read;
@@ -193,14 +212,15 @@ SHEAF_API sheaf_rc sheaf_collect_sized(sheaf_map *map, const struct sheaf_collec
                                        sheaf_rows **rows_out) SHEAF_NODISCARD;
 
 /* The same, page after page as needed: while (sheaf_walk_next(w, &row, &err) == SHEAF_OK && row).
- * A row is valid until the walk moves on. Nothing of q is kept but what it points to, which must
- * outlive the walk. */
+ * The limit is of all rows. A row is valid until the walk moves on. Nothing of q is kept but what it
+ * points to, which must outlive the walk. */
 SHEAF_API sheaf_rc sheaf_walk_open_sized(sheaf_map *map, const struct sheaf_collect *q, size_t size,
                                          sheaf_walk **walk_out) SHEAF_NODISCARD;
 SHEAF_API sheaf_rc sheaf_walk_next(sheaf_walk *walk, const sheaf_row **row_out,
                                    sheaf_error *err) SHEAF_NODISCARD;
-/* Resumes behind the row given last. NULL at the end. */
-SHEAF_API const char *sheaf_walk_token(sheaf_walk *walk);
+/* Resumes behind the row given last; valid until the walk moves on. NULL at the end. */
+SHEAF_API sheaf_rc sheaf_walk_token(sheaf_walk *walk, const char **token_out,
+                                    sheaf_error *err) SHEAF_NODISCARD;
 SHEAF_API void sheaf_walk_close(sheaf_walk *walk);
 
 /* ---- writing ---- */
@@ -208,8 +228,9 @@ SHEAF_API void sheaf_walk_close(sheaf_walk *walk);
 enum sheaf_save_how {
     SHEAF_PUT,     /* the whole item, whatever was there (but a version is checked) */
     SHEAF_PUT_NEW, /* only when there is none */
-    SHEAF_UPDATE,  /* the fields of an item that is there; attributes of others stay */
-    SHEAF_DELETE
+    SHEAF_UPDATE,  /* the fields of an item that is there; other attributes, CREATED and COUNTERs
+                      stay; the keys of indexes follow */
+    SHEAF_DELETE   /* a version of 0 is not checked */
 };
 struct sheaf_save {
     enum sheaf_save_how how;
@@ -221,13 +242,16 @@ struct sheaf_save {
     const sheaf_item *expression_attribute_values;
     sheaf_error *error;
 };
-/* rows_out may be NULL; else the row as stored, or the one in the way. */
+/* rows_out may be NULL; else the row as stored (of a delete: as it was), or the one in the way, with
+ * SHEAF_CONDITIONAL_CHECK_FAILED. A write that was made is SHEAF_OK even when its row could not be
+ * read; then *rows_out is NULL. */
 SHEAF_API sheaf_rc sheaf_save_sized(sheaf_map *map, const struct sheaf_save *q, size_t size,
                                     sheaf_rows **rows_out) SHEAF_NODISCARD;
 SHEAF_API sheaf_rc sheaf_save_(sheaf_map *map, enum sheaf_save_how how, const char *fields,
                                const sheaf_entity *entity, void *object,
                                sheaf_error *err) SHEAF_NODISCARD;
-/* Adds to a COUNTER and gives its new value. */
+/* Adds to a COUNTER of an item that is there; the member gets the new value. Neither checks nor
+ * changes a version. */
 SHEAF_API sheaf_rc sheaf_add_(sheaf_map *map, const sheaf_entity *entity, const char *member,
                               int64_t delta, void *object, sheaf_error *err) SHEAF_NODISCARD;
 
@@ -246,15 +270,19 @@ SHEAF_API sheaf_rc sheaf_add_(sheaf_map *map, const sheaf_entity *entity, const 
     sheaf_add_((map), &name##_entity, #member, (delta), SHEAF_IO_(name, __VA_ARGS__), (err))
 
 /* ---- batches ---- of any size: chunked, the last write of a key wins, leftovers are retried with
- * back-off. The first mistake of a builder sticks and is reported by the run. */
+ * back-off. The first mistake of a builder sticks and is reported by the run. The service checks no
+ * conditions in a batch: a VERSION is incremented and not checked. Structs are copied, and written
+ * (version, stamps, ids), when they are added. */
 
 SHEAF_API sheaf_batch *sheaf_batch_begin(sheaf_map *map); /* NULL when memory is out: run says so */
 SHEAF_API void sheaf_batch_add_(sheaf_batch *batch, enum sheaf_save_how how,
                                 const sheaf_entity *entity, void *object);
 SHEAF_API void sheaf_batch_get_(sheaf_batch *batch, const sheaf_entity *entity, const void *object);
-/* Writes, then gets (rows_out may be NULL), then frees the batch. */
+/* Writes, then gets (rows_out NULL: no gets), then frees the batch. Rows come in the order asked
+ * for; what is not there has none. */
 SHEAF_API sheaf_rc sheaf_batch_run(sheaf_batch *batch, sheaf_rows **rows_out,
                                    sheaf_error *err) SHEAF_NODISCARD;
+SHEAF_API void sheaf_batch_abandon(sheaf_batch *batch); /* NULL is fine */
 #define sheaf_batch_put(batch, name, ...)                                                          \
     sheaf_batch_add_((batch), SHEAF_PUT, &name##_entity, SHEAF_IO_(name, __VA_ARGS__))
 #define sheaf_batch_delete(batch, name, ...)                                                       \
@@ -278,9 +306,11 @@ struct sheaf_why {
     const sheaf_entity *entity;
     const sheaf_row *row; /* the item in its way; NULL: none */
     sheaf_rows *rows;     /* owns the above: free it */
+    const void *reserved_[3];
     sheaf_error error;
 };
-/* Frees the transaction. why may be NULL. */
+/* Frees the transaction. why may be NULL; it is filled whatever comes out. Carries a token of its
+ * own, so that a request repeated on its way is done once. */
 SHEAF_API sheaf_rc sheaf_tx_commit(sheaf_tx *tx, struct sheaf_why *why) SHEAF_NODISCARD;
 SHEAF_API void sheaf_tx_abandon(sheaf_tx *tx);
 #define sheaf_tx_put(tx, name, ...)                                                                \
@@ -299,6 +329,9 @@ SHEAF_API void sheaf_tx_abandon(sheaf_tx *tx);
 /* ---- structs and items by hand ---- */
 
 /* The item that a put would write (keys and discriminator included); the caller frees it. */
+/* sheaf_item_of(shop, order, &item, &err, &o) */
+#define sheaf_item_of(map, name, item_out, err, ...)                                               \
+    sheaf_entity_item_((map), &name##_entity, SHEAF_IN_(name, __VA_ARGS__), (item_out), (err))
 SHEAF_API sheaf_rc sheaf_entity_item_(sheaf_map *map, const sheaf_entity *entity,
                                       const void *object, sheaf_item **item_out,
                                       sheaf_error *err) SHEAF_NODISCARD;
@@ -308,7 +341,8 @@ SHEAF_API sheaf_rc sheaf_rows_of(sheaf_map *map, const sheaf_item *const *items,
 /* A whole copy in one block: one sheaf_dup_free. NULL when memory is out. */
 SHEAF_API void *sheaf_dup_(const sheaf_entity *entity, const void *object);
 SHEAF_API void sheaf_dup_free(void *object);
-/* Makes ids as the kinds do. now_us 0: the clock's. */
+/* Makes ids as the kinds do. now_us 0: the clock's. Ids of one process that were made in the same
+ * millisecond (KSUID: second) keep their order. */
 SHEAF_API void sheaf_ulid(char out[27], int64_t now_us);
 SHEAF_API void sheaf_ksuid(char out[28], int64_t now_us);
 SHEAF_API void sheaf_uuid7(char out[37], int64_t now_us);
