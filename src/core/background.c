@@ -144,6 +144,8 @@ static sheaf_rc run_tables(struct core *core, struct core_background *did, sheaf
         if (first == SHEAF_OK) first = rc;
         table_unref(all[i]);
     }
+    /* With nothing left to do, what walks there are belong to expiry indexes that are gone. */
+    if (first == SHEAF_OK && !did->has_more) ttl_forget_walks(core);
     arena_deinit(&arena);
     return first;
 }

@@ -2,6 +2,7 @@
  * secret decides where every row
  * lives, so it is written once, in the first commit of a new database, and never again. */
 #include "base/mem.h"
+#include "core/background.h"
 #include "core/tables.h"
 
 #include <assert.h>
@@ -88,6 +89,7 @@ static void deinit(struct core *core)
     cat_unload(core);
     lag_close(core);
     faults_close(core);
+    ttl_forget_walks(core);
     pthread_rwlock_destroy(&core->catalog_lock);
     pthread_mutex_destroy(&core->background);
     pthread_mutex_destroy(&core->drops_lock);

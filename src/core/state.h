@@ -11,6 +11,7 @@
 
 struct faults;
 struct lag;
+struct ttl_walk;
 
 /* Counted; NULL is fine for both. gauges_new: NULL when memory is out. */
 struct gauges *gauges_new(void);
@@ -50,6 +51,7 @@ struct core {
     struct lag *lag;       /* snapshots for gsi_lag_ms; NULL: off */
     pthread_mutex_t background;  /* one round at a time */
     struct core_walk token_walk; /* under it */
+    struct ttl_walk *ttl_walks;  /* under it: of expiry indexes with more than a round's work */
     atomic_uint_least64_t seed;  /* of run loops */
     char *region_text;
 };

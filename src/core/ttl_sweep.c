@@ -2,7 +2,12 @@
  *
  * Know before editing: an expiry row only says where to look. The item is read again in the
  * transaction that deletes it, and goes only when its attribute still names the row's second; a row
- * that no longer fits its item goes alone. So whoever updates an item in time keeps it. */
+ * that no longer fits its item goes alone. So whoever updates an item in time keeps it.
+ *
+ * A backlog takes many rounds, and each goes on behind the last row of the one before: looking from
+ * the beginning, RocksDB steps over everything that was deleted so far. When a walk of several
+ * rounds has reached the end, one more round looks from the beginning, for what came behind it. */
+#include "base/mem.h"
 #include "core/background.h"
 #include "core/write.h"
 
@@ -24,12 +29,24 @@ struct due {
     span key; /* of the item, as the row has it: not checked yet */
 };
 
+/* Where a walk over an expiry index stands between two rounds. */
+struct ttl_walk {
+    struct ttl_walk *next;
+    uint64_t space;
+    struct {
+        bool has_ended;
+        uint8_t n, after[ROW_KEY_BYTES]; /* the last row seen; n == 0: none */
+    } buckets[TTL_BUCKETS];
+};
+
 struct sweep {
     struct core *core;
     const struct table *table; /* as it was when the round began */
     struct due *due;
     uint32_t n;
     bool is_full; /* some bucket has more */
+    bool is_continued;
+    struct ttl_walk walk;
     struct arena attempt;
 };
 
@@ -45,6 +62,48 @@ struct batch {
     uint32_t n_changes;
 };
 
+/* ---- walks ---- */
+
+/* Takes the walk that is under way, or begins one. */
+static void resume(struct sweep *s)
+{
+    struct ttl_walk **at = &s->core->ttl_walks;
+    while (*at && (*at)->space != s->table->ttl_space) at = &(*at)->next;
+    struct ttl_walk *found = *at;
+    s->walk = (struct ttl_walk){.space = s->table->ttl_space};
+    s->is_continued = found != NULL;
+    if (!found) return;
+    s->walk = *found;
+    *at = found->next;
+    mem_free(found);
+}
+
+/* Without memory the next round begins anew. */
+static void keep(struct sweep *s)
+{
+    struct ttl_walk *w = mem_alloc(sizeof *w);
+    if (!w) return;
+    *w = s->walk;
+    w->next = s->core->ttl_walks;
+    s->core->ttl_walks = w;
+}
+
+void ttl_forget_walks(struct core *core)
+{
+    while (core->ttl_walks) {
+        struct ttl_walk *w = core->ttl_walks;
+        core->ttl_walks = w->next;
+        mem_free(w);
+    }
+}
+
+static void note_place(struct sweep *s, uint32_t bucket, span row)
+{
+    size_t n = row.n < ROW_KEY_BYTES ? row.n : ROW_KEY_BYTES; /* one that is longer is damaged */
+    s->walk.buckets[bucket].n = (uint8_t)n;
+    memcpy(s->walk.buckets[bucket].after, row.p, n);
+}
+
 /* ---- what is due ---- */
 
 static sheaf_rc take_due(struct sweep *s, struct ctx *c, const struct sheaf_row *row)
@@ -57,18 +116,31 @@ static sheaf_rc take_due(struct sweep *s, struct ctx *c, const struct sheaf_row 
     return SHEAF_OK;
 }
 
+/* Where a bucket's rows that are due begin, behind those that the walk has seen. */
+static span first_due(const struct sweep *s, uint32_t bucket, int64_t now_s,
+                      uint8_t to[ROW_KEY_BYTES + 1])
+{
+    size_t n = s->walk.buckets[bucket].n;
+    cat_number_bytes(now_s > OLDEST_S ? (uint64_t)(now_s - OLDEST_S) : 0, to);
+    if (n == 0) return SPAN(to, 8);
+    memcpy(to, s->walk.buckets[bucket].after, n);
+    to[n] = 0; /* the first key behind another has one byte more */
+    return SPAN(to, n + 1);
+}
+
 static sheaf_rc collect_bucket(struct sweep *s, struct ctx *c, sheaf_txn *txn, uint32_t bucket,
                                int64_t now_us)
 {
     /* Expired: the second lies before now. */
     int64_t now_s = (now_us - 1) / 1000000;
-    uint8_t lo[8], hi[8];
-    cat_number_bytes(now_s > OLDEST_S ? (uint64_t)(now_s - OLDEST_S) : 0, lo);
+    uint8_t lo[ROW_KEY_BYTES + 1], hi[8];
     cat_number_bytes((uint64_t)now_s + 1, hi);
     struct sheaf_range range = {.p = row_ttl_place(s->table, bucket),
-                                .lo = SPAN(lo, sizeof lo),
+                                .lo = first_due(s, bucket, now_s, lo),
                                 .hi = SPAN(hi, sizeof hi),
                                 .max_rows = BUCKET_ROWS};
+    s->walk.buckets[bucket].has_ended = true; /* so far; a clock that went back leaves no range */
+    if (span_cmp(range.lo, range.hi) >= 0) return SHEAF_OK;
     sheaf_cursor *cursor;
     uint32_t before = s->n;
     sheaf_rc rc;
@@ -80,7 +152,9 @@ static sheaf_rc collect_bucket(struct sweep *s, struct ctx *c, sheaf_txn *txn, u
         if (!has_row) break;
         TRY_OUT(take_due(s, c, &row));
     }
-    if (s->n - before == BUCKET_ROWS) s->is_full = true;
+    s->walk.buckets[bucket].has_ended = s->n - before < BUCKET_ROWS;
+    if (s->n > before) note_place(s, bucket, s->due[s->n - 1].row.s);
+    if (!s->walk.buckets[bucket].has_ended) s->is_full = true;
 out:
     eng_cursor_close(cursor);
     return rc;
@@ -96,7 +170,7 @@ static sheaf_rc collect(struct sweep *s, struct ctx *c)
     if (!s->due) return err_nomem(c->err);
     TRY(eng_begin(s->core->engine, SHEAF_TXN_SNAPSHOT, &txn, c->err));
     for (uint32_t i = 0; rc == SHEAF_OK && i < TTL_BUCKETS; i++)
-        rc = collect_bucket(s, c, txn, i, now);
+        if (!s->walk.buckets[i].has_ended) rc = collect_bucket(s, c, txn, i, now);
     eng_rollback(txn);
     return rc;
 }
@@ -240,9 +314,11 @@ sheaf_rc ttl_sweep(struct core *core, const struct table *t, struct core_backgro
     struct sweep s = {.core = core, .table = t};
     arena_init(&list, LIST_MEMORY);
     arena_init(&s.attempt, BATCH_MEMORY);
+    resume(&s);
     sheaf_rc rc = collect(&s, &c);
+    if (rc == SHEAF_OK && s.is_full) keep(&s);
     if (rc == SHEAF_OK) rc = run_all(&s, did, err);
-    if (rc == SHEAF_OK && s.is_full) did->has_more = true;
+    if (rc == SHEAF_OK && (s.is_full || s.is_continued)) did->has_more = true;
     arena_deinit(&s.attempt);
     arena_deinit(&list);
     return rc;

@@ -257,6 +257,34 @@ static void test_ttl__a_damaged_row_stops_no_other(void **state)
     assert_int_equal(did.expired, 60);
 }
 
+/* More of them in each bucket than a round looks at. */
+static void test_ttl__many_damaged_rows_stop_no_other(void **state)
+{
+    (void)state;
+    enum { PER_BUCKET = 70 };
+    struct table *table = cat_find(t.core, SPAN_LIT("Items"));
+    for (uint32_t i = 0; i < TTL_BUCKETS * PER_BUCKET; i++) {
+        uint8_t key[24] = {0};
+        cat_number_bytes((uint64_t)NOW_S - 7, key);
+        cat_number_bytes(i, key + 8);
+        struct cat_extra row = {
+            .key = {row_ttl_place(table, i % TTL_BUCKETS), SPAN(key, sizeof key)},
+            .value = SPAN_LIT("no item")};
+        assert_ok(sheaf_engine_run(t.engine, put_row, &row, NULL, NULL, NULL));
+    }
+    table_unref(table);
+    put_ttl("x", NOW_S - 5);
+    put_ttl("y", NOW_S - 5);
+    struct core_background did;
+    uint64_t expired = 0;
+    for (int round = 0; round < 3; round++) {
+        sheaf_rc rc = core_run_background(t.core, &did, &t.err);
+        assert_true(rc == SHEAF_CORRUPT || rc == SHEAF_FORMAT);
+        expired += did.expired;
+    }
+    assert_int_equal(expired, 2);
+}
+
 /* ---- what a deletion leaves ---- */
 
 static void test_ttl__a_deletion_takes_the_index_entries_along(void **state)
@@ -369,6 +397,56 @@ static void test_ttl__a_round_is_bounded_and_the_next_goes_on(void **state)
     test_check_table(&t, "Items");
 }
 
+/* A walk goes on where the last round ended; nothing is left behind it all the same. */
+static void test_ttl__what_comes_behind_a_walk_is_found_before_the_end(void **state)
+{
+    (void)state;
+    enum { N = 3000, LATE = 40 };
+    put_many(N, NOW_S - 1);
+    struct core_background did;
+    assert_ok(core_run_background(t.core, &did, &t.err));
+    for (int i = 0; i < LATE; i++) {
+        char sk[16];
+        snprintf(sk, sizeof sk, "%d", i);
+        put_ttl(sk, NOW_S - 100);
+    }
+    assert_int_equal(run_all().expired, N + LATE - did.expired);
+    assert_int_equal(expiry_rows(), 0);
+}
+
+static void test_ttl__a_clock_that_goes_back_ends_a_walk(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    put_many(N, NOW_S - 1);
+    struct core_background did;
+    assert_ok(core_run_background(t.core, &did, &t.err));
+    assert_true(did.has_more);
+    pass_us(INT64_C(-3600) * 1000000);
+    assert_int_equal(run_all().expired, 0);
+    pass_us(INT64_C(3600) * 1000000);
+    assert_int_equal(run_all().expired, N - did.expired);
+}
+
+/* A switch starts another expiry index: where the walk over the old one stood says nothing. */
+static void test_ttl__a_walk_ends_with_its_expiry_index(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    put_many(N, NOW_S - 1);
+    struct core_background did;
+    assert_ok(core_run_background(t.core, &did, &t.err));
+    assert_true(did.has_more);
+    switch_ttl(false);
+    assert_int_equal(run_all().expired, 0);
+    assert_null(t.core->ttl_walks);
+    switch_ttl(true);
+    uint64_t expired = did.expired;
+    for (int i = 0; i < 4; i++) expired += run_all().expired;
+    assert_int_equal(expired, N);
+    assert_int_equal(expiry_rows(), 0);
+}
+
 /* ---- others at the same time ---- */
 
 static _Atomic bool is_done;
@@ -461,10 +539,14 @@ int main(void)
         CASE(test_ttl__who_updates_an_item_in_time_keeps_it),
         CASE(test_ttl__a_row_that_fits_no_item_goes_alone),
         CASE(test_ttl__a_damaged_row_stops_no_other),
+        CASE(test_ttl__many_damaged_rows_stop_no_other),
         CASE(test_ttl__a_deletion_takes_the_index_entries_along),
         CASE(test_ttl__the_stream_says_who_deleted),
         CASE(test_ttl__off_deletes_nothing_and_on_finds_what_was_there),
         CASE(test_ttl__a_round_is_bounded_and_the_next_goes_on),
+        CASE(test_ttl__what_comes_behind_a_walk_is_found_before_the_end),
+        CASE(test_ttl__a_clock_that_goes_back_ends_a_walk),
+        CASE(test_ttl__a_walk_ends_with_its_expiry_index),
         CASE(test_ttl__writers_and_the_sweep_agree),
         CASE(test_ttl__allocation_failures),
     };
