@@ -23,6 +23,12 @@ struct sheaf_db {
     pthread_rwlock_t in_use;
 };
 
+/* ---- the background thread (db.c) ---- */
+
+/* How long it rests behind a round that took so long: as long as it takes to let at most 40,000
+ * items expire in a second, so that foreground work has the engine to itself in between. */
+uint32_t api_rest_ms(const struct core_background *did, uint64_t took_ns);
+
 /* ---- items (item.c, view.c) ---- */
 
 /* A map, list or set that was read, as the getters see it. `item` and `list` are what the caller

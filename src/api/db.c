@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { WORKER_IDLE_MS = 500 };
+enum { WORKER_IDLE_MS = 500, WORKER_BUSY_MS = 1, EXPIRIES_PER_MS = 40 };
 
 /* ---- an injected clock ---- */
 
@@ -50,7 +50,7 @@ struct api_worker {
 };
 
 /* Waits a while; true when it is time to end. */
-static bool rest(struct api_worker *w, long ms)
+static bool rest(struct api_worker *w, uint32_t ms)
 {
     uint64_t at = clock_mono_ns(clock_system()) + (uint64_t)ms * 1000000u;
     struct timespec until = {.tv_sec = (time_t)(at / 1000000000u),
@@ -62,13 +62,24 @@ static bool rest(struct api_worker *w, long ms)
     return is_stopping;
 }
 
+uint32_t api_rest_ms(const struct core_background *did, uint64_t took_ns)
+{
+    if (!did->has_more) return WORKER_IDLE_MS;
+    uint64_t due_ms = did->expired / EXPIRIES_PER_MS, took_ms = took_ns / 1000000u;
+    if (due_ms <= took_ms + WORKER_BUSY_MS) return WORKER_BUSY_MS;
+    uint64_t ms = due_ms - took_ms;
+    return ms < WORKER_IDLE_MS ? (uint32_t)ms : WORKER_IDLE_MS;
+}
+
 static void *work(void *ctx)
 {
     struct api_worker *w = ctx;
     struct core_background did;
+    uint64_t began_ns;
     do {
+        began_ns = clock_mono_ns(clock_system());
         if (core_run_background(w->core, &did, NULL) != SHEAF_OK) did.has_more = false;
-    } while (!rest(w, did.has_more ? 1 : WORKER_IDLE_MS));
+    } while (!rest(w, api_rest_ms(&did, clock_mono_ns(clock_system()) - began_ns)));
     return NULL;
 }
 
