@@ -26,7 +26,8 @@ struct sheaf_db {
 /* ---- the background thread (db.c) ---- */
 
 /* How long it rests behind a round that took so long: as long as it takes to let at most 40,000
- * items expire in a second, so that foreground work has the engine to itself in between. */
+ * items expire in a second, so that foreground work has the engine to itself in between. With
+ * nothing more to do twenty times the round, at least half a second and at most ten. */
 uint32_t api_rest_ms(const struct core_background *did, uint64_t took_ns);
 
 /* ---- items (item.c, view.c) ---- */

@@ -12,7 +12,13 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { WORKER_IDLE_MS = 500, WORKER_BUSY_MS = 1, EXPIRIES_PER_MS = 40 };
+enum {
+    WORKER_BUSY_MS = 1, /* rest at least, with more to do */
+    WORKER_IDLE_MS = 500,
+    WORKER_IDLE_MAX_MS = 10000,
+    IDLE_PART = 20, /* rounds without work take one part in so many of the time */
+    EXPIRIES_PER_MS = 40
+};
 
 /* ---- an injected clock ---- */
 
@@ -62,13 +68,16 @@ static bool rest(struct api_worker *w, uint32_t ms)
     return is_stopping;
 }
 
+static uint32_t clamp(uint64_t ms, uint32_t lo, uint32_t hi)
+{
+    return ms < lo ? lo : ms > hi ? hi : (uint32_t)ms;
+}
+
 uint32_t api_rest_ms(const struct core_background *did, uint64_t took_ns)
 {
-    if (!did->has_more) return WORKER_IDLE_MS;
-    uint64_t due_ms = did->expired / EXPIRIES_PER_MS, took_ms = took_ns / 1000000u;
-    if (due_ms <= took_ms + WORKER_BUSY_MS) return WORKER_BUSY_MS;
-    uint64_t ms = due_ms - took_ms;
-    return ms < WORKER_IDLE_MS ? (uint32_t)ms : WORKER_IDLE_MS;
+    uint64_t took_ms = took_ns / 1000000u, due_ms = did->expired / EXPIRIES_PER_MS;
+    if (!did->has_more) return clamp(took_ms * IDLE_PART, WORKER_IDLE_MS, WORKER_IDLE_MAX_MS);
+    return clamp(due_ms > took_ms ? due_ms - took_ms : 0, WORKER_BUSY_MS, WORKER_IDLE_MS);
 }
 
 static void *work(void *ctx)

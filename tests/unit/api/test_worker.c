@@ -28,10 +28,26 @@ static void test_rest__lets_at_most_40000_expire_in_a_second(void **state)
     }
 }
 
+/* A sweep that finds nothing still steps over what RocksDB has not compacted away. */
+static void test_rest__lets_a_round_without_work_take_a_twentieth_of_the_time(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t took_ms;
+        uint32_t ms;
+    } rows[] = {{0, 500}, {25, 500}, {26, 520}, {135, 2700}, {500, 10000}, {60000, 10000}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct core_background did = {.has_more = false};
+        uint32_t ms = api_rest_ms(&did, rows[i].took_ms * 1000000);
+        if (ms != rows[i].ms) fail_msg("row %zu: %u ms, wanted %u", i, ms, rows[i].ms);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rest__lets_at_most_40000_expire_in_a_second),
+        cmocka_unit_test(test_rest__lets_a_round_without_work_take_a_twentieth_of_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
