@@ -49,7 +49,7 @@
     X(NUMBER, seed, "seed", "N", "0", 0, 9223372036854775807, "of jitter and random faults; 0: from the clock") \
     GROUP("Limits") \
     X(NUMBER, max_connections, "max-connections", "N", "10000", 1, 1000000, "connections at once; at the limit idle ones give way, then new ones wait") \
-    X(BYTES, memory_budget, "memory-budget", "BYTES", "512M", 67108864, 17592186044416, "for bodies and answers; asked before a body is read") \
+    X(BYTES, memory_budget, "memory-budget", "BYTES", "512M", 67108864, 17592186044416, "for bodies and answers; asked before a body is read; when it is short, slow clients give way") \
     X(NUMBER, head_timeout_ms, "head-timeout-ms", "MS", "10000", 1, 3600000, "to send a whole head") \
     X(NUMBER, body_timeout_ms, "body-timeout-ms", "MS", "60000", 1, 3600000, "to send a whole body") \
     X(NUMBER, write_timeout_ms, "write-timeout-ms", "MS", "60000", 1, 3600000, "for a client that does not read its answers") \
