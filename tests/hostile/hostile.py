@@ -1,7 +1,7 @@
 """What hostile tests share: rows of raw bytes with the answers they must get, and the state a
 server must be in after them.
 
-    ROWS = [Row("a header line ends in LF alone", b"GET / HTTP/1.1\\nHost: a\\r\\n\\r\\n", 400, "LF")]
+    ROWS = [Row("a line ends in LF alone", b"GET / HTTP/1.1\\nHost: a\\r\\n\\r\\n", 400, "LF")]
 
     @table(ROWS)
     class Heads(Suite):

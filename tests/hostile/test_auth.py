@@ -23,14 +23,14 @@ def stamp(offset_s=0):
 
 
 def sign(body=BODY, target=TARGET, key=KEY, secret=SECRET, region=REGION, service="dynamodb",
-         date=None, scope_date=None, names=("host", "x-amz-date", "x-amz-target"), end="aws4_request",
-         more=None):
+         date=None, scope_date=None, names=("host", "x-amz-date", "x-amz-target"),
+         end="aws4_request"):
     """{name: value} of the headers that sign a request."""
     date = date or stamp()
-    values = {"host": "localhost", "x-amz-date": date, "x-amz-target": target, **(more or {})}
+    values = {"host": "localhost", "x-amz-date": date, "x-amz-target": target}
     signed = ";".join(names)
-    canonical = "\n".join(["POST", "/", "", *[f"{n}:{values.get(n, '')}" for n in names], "", signed,
-                           hashlib.sha256(body).hexdigest()])
+    lines = [f"{n}:{values.get(n, '')}" for n in names]
+    canonical = "\n".join(["POST", "/", "", *lines, "", signed, hashlib.sha256(body).hexdigest()])
     scope = f"{scope_date or date[:8]}/{region}/{service}/{end}"
     text = "\n".join(["AWS4-HMAC-SHA256", date, scope,
                       hashlib.sha256(canonical.encode()).hexdigest()])
