@@ -86,6 +86,7 @@ span http_header(const struct http_exchange *x, span name)
 }
 
 struct arena *http_arena(struct http_exchange *x) { return &x->arena; }
+void http_hold(struct http_exchange *x) { exchange_reserve(x, x->arena.used + EXCHANGE_BYTES); }
 struct http_loop *http_exchange_loop(struct http_exchange *x) { return x->loop; }
 void http_set_user(struct http_exchange *x, void *user) { x->user = user; }
 void *http_user(const struct http_exchange *x) { return x->user; }

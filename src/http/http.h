@@ -114,6 +114,9 @@ const struct http_request *http_request(const struct http_exchange *x);
 span http_header(const struct http_exchange *x, span name);
 /* The memory of this exchange, gone when its answer has been written. */
 struct arena *http_arena(struct http_exchange *x);
+/* Counts in the budget what that memory holds by now. An answer does so itself; this is for one
+ * that comes later, so that what waits keeps others out. */
+void http_hold(struct http_exchange *x);
 struct http_loop *http_exchange_loop(struct http_exchange *x);
 /* For the handler's own use, NULL at first. */
 void http_set_user(struct http_exchange *x, void *user);

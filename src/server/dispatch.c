@@ -180,10 +180,12 @@ static void run(struct call *c, span body)
                            .may = may,
                            .may_ctx = c};
     op_run(s->core, &c->ctx, &q, &c->reply);
-    if (s->is_relaxed || park_is_durable(&c->loop->park, c->reply.position))
+    if (s->is_relaxed || park_is_durable(&c->loop->park, c->reply.position)) {
         answer_reply(c);
-    else
-        park_add(&c->loop->park, &c->parked, c->reply.position);
+        return;
+    }
+    http_hold(c->x);
+    park_add(&c->loop->park, &c->parked, c->reply.position);
 }
 
 void dispatch_post(struct call *c)

@@ -1,6 +1,6 @@
 """No answer leaves before what it says is durable, no loop waits for the disk, and a disk that fails
 is told to everybody. The disk is moved by hand: sync_shim.c holds back or fails every sync."""
-import os, select, signal, threading, time, unittest
+import gzip, os, select, signal, threading, time, unittest
 import harness
 from harness import Case, Server, request_bytes
 
@@ -66,6 +66,31 @@ class Durability(Case):
             self.release()
             self.assertEqual(writer.read_answer().status, 200)
             self.assertIn("Item", reader.read_answer().json)
+
+    def test_what_waiting_answers_hold_is_counted_in_the_budget(self):
+        """20 KiB on the wire are 15 MB in memory, and nobody gives them back while the disk is
+        busy: others have to wait for room, or a client could take all there is."""
+        s = self.start("--loops", "1", "--memory-budget", "64M")
+        body = gzip.compress(b'{"TableName":"things","Item":{"PK":{"S":"p"},"SK":{"S":"b"}}}'
+                             + b" " * 15_000_000)
+        bomb = request_bytes("PutItem", body, {"Content-Encoding": "gzip"})
+        self.hold()
+        with s.connect() as c:
+            c.send(bomb * 2)
+            end, used = time.monotonic() + harness.TIMEOUT, 0
+            while used < 30_000_000 and time.monotonic() < end:
+                figures = s.get("/metrics").body.decode().splitlines()
+                used = next(int(line.split()[1]) for line in figures
+                            if line.startswith("sheaf_memory_used_bytes "))
+            self.assertGreater(used, 30_000_000)
+            c.send(bomb * 6)
+            statuses = set()
+            while 503 not in statuses and time.monotonic() < end:
+                statuses.add(s.get("/").status)
+            self.release()
+            self.assertIn(503, statuses)
+            self.assertEqual(c.read_answer().status, 200)
+            self.assertEqual(c.read_answer().status, 200)
 
     def test_waiting_answers_are_counted(self):
         s = self.start("--loops", "1")
