@@ -40,6 +40,13 @@ static bool is_written(const struct http_exchange *x)
     return x->status && !x->interim && x->sent == x->head.n + x->body.n;
 }
 
+/* The last answer has left. Of a request whose body is under way nobody would read the rest. */
+static void hear_no_more(struct conn *c)
+{
+    if (c->reading) conn_refuse(c, 503, "the connection ends; try again on another");
+    c->phase = PHASE_DEAF;
+}
+
 /* n bytes have left: whose were they, and which answers are whole now? */
 static void settle(struct conn *c, size_t n)
 {
@@ -58,7 +65,7 @@ static void settle(struct conn *c, size_t n)
         if (!c->first) c->last = NULL;
         c->n_queued--;
         conn_sent(c, x->reserved);
-        if (x->closes) c->phase = PHASE_DEAF;
+        if (x->closes) hear_no_more(c);
         exchange_free(x);
     }
 }

@@ -87,6 +87,39 @@ static void test_server__drain_lets_what_is_under_way_end(void **state)
     stop(&w);
 }
 
+static void wait_requests(struct world *w, uint64_t n)
+{
+    struct http_stats s;
+    do {
+        sched_yield();
+        http_server_stats(w->server, &s);
+    } while (s.requests < n);
+}
+
+/* Half a request stands behind an answer that promises to be the last. */
+static void test_server__drain_does_not_wait_for_a_body_behind_the_last_answer(void **state)
+{
+    (void)state;
+    struct world w;
+    struct reply r;
+    start(&w, NULL);
+    int fd = client_connect(w.port);
+    client_say(fd, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+    wait_late(&w, 1);
+    assert_false(http_server_drain(w.server, 1));
+    client_say(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n"
+                   "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf");
+    wait_requests(&w, 2);
+    let_go(&w, 0);
+    assert_int_equal(client_reply(fd, &r), 200);
+    assert_int_equal(client_reply(fd, &r), 200);
+    assert_non_null(strstr(r.text, "Connection: close\r\n"));
+    assert_int_equal(client_reply(fd, &r), 503);
+    close(fd);
+    assert_true(http_server_drain(w.server, PATIENCE_MS));
+    stop(&w);
+}
+
 static void test_server__close_ends_whatever_is_under_way(void **state)
 {
     (void)state;
@@ -181,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_server__takes_a_request_byte_by_byte),
         cmocka_unit_test(test_server__answers_in_order_whatever_order_the_answers_come_in),
         cmocka_unit_test(test_server__drain_lets_what_is_under_way_end),
+        cmocka_unit_test(test_server__drain_does_not_wait_for_a_body_behind_the_last_answer),
         cmocka_unit_test(test_server__close_ends_whatever_is_under_way),
         cmocka_unit_test(test_server__refuses_in_the_words_of_the_handler),
         cmocka_unit_test(test_server__answers_every_bad_head_with_its_status_and_closes),
