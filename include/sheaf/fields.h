@@ -177,19 +177,19 @@ namespace sheaf
 {
 namespace detail
 {
-template <class M> struct scalar_rep {
-    static constexpr int value = std::is_same<M, bool>::value     ? SHEAF_REP_BOOL
-                                 : std::is_same<M, double>::value ? SHEAF_REP_F64
-                                 : std::is_same<M, char>::value   ? SHEAF_REP_OTHER
-                                 : std::is_enum<M>::value || std::is_unsigned<M>::value
-                                     ? SHEAF_REP_UINT
-                                 : std::is_integral<M>::value         ? SHEAF_REP_INT
-                                 : std::is_same<M, sheaf_str>::value  ? SHEAF_REP_STR
-                                 : std::is_same<M, sheaf_span>::value ? SHEAF_REP_SPAN
-                                 : std::is_same<M, sheaf_time>::value ? SHEAF_REP_TIME
-                                                                      : SHEAF_REP_OTHER;
+template <class sheaf_m_> struct scalar_rep {
+    static constexpr int value =
+        std::is_same<sheaf_m_, bool>::value                                  ? SHEAF_REP_BOOL
+        : std::is_same<sheaf_m_, double>::value                              ? SHEAF_REP_F64
+        : std::is_same<sheaf_m_, char>::value                                ? SHEAF_REP_OTHER
+        : std::is_enum<sheaf_m_>::value || std::is_unsigned<sheaf_m_>::value ? SHEAF_REP_UINT
+        : std::is_integral<sheaf_m_>::value                                  ? SHEAF_REP_INT
+        : std::is_same<sheaf_m_, sheaf_str>::value                           ? SHEAF_REP_STR
+        : std::is_same<sheaf_m_, sheaf_span>::value                          ? SHEAF_REP_SPAN
+        : std::is_same<sheaf_m_, sheaf_time>::value                          ? SHEAF_REP_TIME
+                                                                             : SHEAF_REP_OTHER;
 };
-template <class M> struct rep : scalar_rep<M> {
+template <class sheaf_m_> struct rep : scalar_rep<sheaf_m_> {
 };
 template <> struct rep<char *> {
     static constexpr int value = SHEAF_REP_CSTR;
@@ -197,12 +197,12 @@ template <> struct rep<char *> {
 template <> struct rep<const char *> {
     static constexpr int value = SHEAF_REP_CSTR;
 };
-template <std::size_t N> struct rep<char[N]> {
+template <std::size_t sheaf_n_> struct rep<char[sheaf_n_]> {
     static constexpr int value = SHEAF_REP_CHARS;
 };
-template <class M> struct rep<M *> {
-    static constexpr int pointed = scalar_rep<typename std::remove_const<M>::type>::value;
-    static constexpr int value = pointed ? SHEAF_REP_TO_(pointed, M) : int(SHEAF_REP_OTHER);
+template <class sheaf_m_> struct rep<sheaf_m_ *> {
+    static constexpr int pointed = scalar_rep<typename std::remove_const<sheaf_m_>::type>::value;
+    static constexpr int value = pointed ? SHEAF_REP_TO_(pointed, sheaf_m_) : int(SHEAF_REP_OTHER);
 };
 } // namespace detail
 } // namespace sheaf
@@ -216,9 +216,13 @@ template <class M> struct rep<M *> {
 #define SHEAF_CHECK_(kind, ...)                                                                    \
     (void)SHEAF_IS_##kind;                                                                         \
     SHEAF_CHECK_##kind(__VA_ARGS__, "", ~)
+#define SHEAF_MUST_AS_(name, what, cond)                                                           \
+    enum { name = !(cond) };                                                                       \
+    SHEAF_STATIC_ASSERT_(!name, what);
+/* A kind's word stands beside # and ## only, here and in the helpers below: elsewhere a program's own
+ * macro VERSION or STR would be expanded. */
 #define SHEAF_MUST_(m, KIND, cond, what)                                                           \
-    enum { m##_is_not_##KIND = !(cond) };                                                          \
-    SHEAF_STATIC_ASSERT_(!m##_is_not_##KIND, "sheaf: " #KIND "(" #m "): " what);
+    SHEAF_MUST_AS_(m##_is_not_##KIND, "sheaf: " #KIND "(" #m "): " what, cond)
 #define SHEAF_REP_OF_(m) enum { m##_rep_ = (int)SHEAF_REP_(sheaf_self_, m) };
 #define SHEAF_HAS_(m, r) (((int)m##_rep_ & 15) == (int)(r))
 #define SHEAF_ONLY_(m, r) ((int)m##_rep_ == (int)(r))
@@ -257,25 +261,35 @@ template <class M> struct rep<M *> {
                 "the member must be an enum or an integer")
 #define SHEAF_CHECK_MOMENT_(m, KIND)                                                               \
     SHEAF_REP_OF_(m)                                                                               \
-    SHEAF_MUST_(m, KIND, SHEAF_HAS_(m, SHEAF_REP_TIME),                                            \
-                "the member must be sheaf_time, or a pointer to one if optional")
+    SHEAF_MUST_AS_(m##_is_not_##KIND,                                                              \
+                   "sheaf: " #KIND "(" #m "): "                                                    \
+                   "the member must be sheaf_time, or a pointer to one if optional",               \
+                   SHEAF_HAS_(m, SHEAF_REP_TIME))
 #define SHEAF_CHECK_TIME(m, ...) SHEAF_CHECK_MOMENT_(m, TIME)
 #define SHEAF_CHECK_EPOCH(m, ...) SHEAF_CHECK_MOMENT_(m, EPOCH)
 #define SHEAF_CHECK_TTL(m, ...) SHEAF_CHECK_MOMENT_(m, TTL)
 #define SHEAF_CHECK_STAMP_(m, KIND)                                                                \
     SHEAF_REP_OF_(m)                                                                               \
-    SHEAF_MUST_(m, KIND, SHEAF_ONLY_(m, SHEAF_REP_TIME), "the member must be sheaf_time")
+    SHEAF_MUST_AS_(m##_is_not_##KIND,                                                              \
+                   "sheaf: " #KIND "(" #m "): "                                                    \
+                   "the member must be sheaf_time",                                                \
+                   SHEAF_ONLY_(m, SHEAF_REP_TIME))
 #define SHEAF_CHECK_CREATED(m, ...) SHEAF_CHECK_STAMP_(m, CREATED)
 #define SHEAF_CHECK_UPDATED(m, ...) SHEAF_CHECK_STAMP_(m, UPDATED)
 #define SHEAF_CHECK_I64_(m, KIND)                                                                  \
     SHEAF_REP_OF_(m)                                                                               \
-    SHEAF_MUST_(m, KIND, SHEAF_IS_(sheaf_self_, m, int64_t), "the member must be int64_t")
+    SHEAF_MUST_AS_(m##_is_not_##KIND,                                                              \
+                   "sheaf: " #KIND "(" #m "): "                                                    \
+                   "the member must be int64_t",                                                   \
+                   SHEAF_IS_(sheaf_self_, m, int64_t))
 #define SHEAF_CHECK_VERSION(m, ...) SHEAF_CHECK_I64_(m, VERSION)
 #define SHEAF_CHECK_COUNTER(m, ...) SHEAF_CHECK_I64_(m, COUNTER)
 #define SHEAF_CHECK_ID_(m, KIND, n, text)                                                          \
     SHEAF_REP_OF_(m)                                                                               \
-    SHEAF_MUST_(m, KIND, SHEAF_ONLY_(m, SHEAF_REP_CHARS) && sizeof(((sheaf_self_ *)0)->m) >= (n),  \
-                "the member must be " text)
+    SHEAF_MUST_AS_(m##_is_not_##KIND,                                                              \
+                   "sheaf: " #KIND "(" #m "): "                                                    \
+                   "the member must be " text,                                                     \
+                   SHEAF_ONLY_(m, SHEAF_REP_CHARS) && sizeof(((sheaf_self_ *)0)->m) >= (n))
 #define SHEAF_CHECK_ULID(m, ...) SHEAF_CHECK_ID_(m, ULID, 27, "char[27]")
 #define SHEAF_CHECK_KSUID(m, ...) SHEAF_CHECK_ID_(m, KSUID, 28, "char[28]")
 #define SHEAF_CHECK_UUID(m, ...) SHEAF_CHECK_ID_(m, UUID, 37, "char[37]")
@@ -286,10 +300,11 @@ template <class M> struct rep<M *> {
     SHEAF_MUST_(m, LIST, SHEAF_POINTS_(m, s##_sheaf_t), "the member must be a pointer to " #s)     \
     SHEAF_COUNT_(m, n)
 #define SHEAF_CHECK_TEXTS_(m, n, KIND)                                                             \
-    SHEAF_MUST_(m, KIND,                                                                           \
-                SHEAF_IS_(sheaf_self_, m, const char **) ||                                        \
-                    SHEAF_IS_(sheaf_self_, m, const char *const *),                                \
-                "the member must be const char *const *")                                          \
+    SHEAF_MUST_AS_(m##_is_not_##KIND,                                                              \
+                   "sheaf: " #KIND "(" #m "): "                                                    \
+                   "the member must be const char *const *",                                       \
+                   SHEAF_IS_(sheaf_self_, m, const char **) ||                                     \
+                       SHEAF_IS_(sheaf_self_, m, const char *const *))                             \
     SHEAF_COUNT_(m, n)
 #define SHEAF_CHECK_STRS(m, n, ...) SHEAF_CHECK_TEXTS_(m, n, STRS)
 #define SHEAF_CHECK_STRSET(m, n, ...) SHEAF_CHECK_TEXTS_(m, n, STRSET)
