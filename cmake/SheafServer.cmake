@@ -1,11 +1,7 @@
 # sheaf_server: the rooms that libsheaf does not need (auth, http, server), and the libraries that
 # only they know. The executable `sheaf` is src/cli on top of it.
-find_package(OpenSSL REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(INIH REQUIRED IMPORTED_TARGET inih)
-find_path(DEFLATE_INCLUDE libdeflate.h REQUIRED)
-find_library(DEFLATE NAMES deflate REQUIRED)
-find_library(DEFLATE_ARCHIVE NAMES libdeflate.a deflate)
 find_library(INIH_ARCHIVE NAMES libinih.a inih)
 
 # llhttp: Debian ships its C sources in node-llhttp, to be compiled by who uses them.
@@ -17,6 +13,7 @@ target_include_directories(sheaf_llhttp SYSTEM PUBLIC ${LLHTTP_INCLUDE})
 target_compile_options(sheaf_llhttp PRIVATE -w)
 
 file(GLOB SHEAF_SERVER_SOURCES CONFIGURE_DEPENDS src/auth/*.c src/http/*.c src/server/*.c)
+list(REMOVE_ITEM SHEAF_SERVER_SOURCES ${SHEAF_SIGNING_SOURCES})
 if(SHEAF_SERVER_SOURCES)
   add_library(sheaf_server STATIC ${SHEAF_SERVER_SOURCES})
   sheaf_warnings(sheaf_server)

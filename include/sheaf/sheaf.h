@@ -1,8 +1,9 @@
-/* <sheaf/sheaf.h>: DynamoDB's data model in your process.
+/* <sheaf/sheaf.h>: DynamoDB's data model in your process, or on a server.
  *
  *     sheaf_db *db; sheaf_error err;
- *     sheaf_open("shop.sheaf", NULL, &db, &err)        a directory: durable
- *     sheaf_open(":memory:", NULL, &db, &err)          gone when closed
+ *     sheaf_open("shop.sheaf", NULL, &db, &err)             a directory: durable
+ *     sheaf_open(":memory:", NULL, &db, &err)               gone when closed
+ *     sheaf_open("http://127.0.0.1:8000", NULL, &db, &err)  a server: sheaf serve, or AWS
  *
  * CALLS  Each operation takes the handle, a request struct and a result pointer (which may be NULL
  * when nothing is wanted back).
@@ -56,7 +57,7 @@ struct sheaf_options {
     bool
         allow_sort_key_filter; /* extension: filters and contains() on the sort key inside one collection */
     char reserved_[3];
-    const char *region; /* of ARNs and stream records; NULL = "us-east-1" */
+    const char *region; /* of ARNs, stream records and signatures; NULL = "us-east-1" */
     const char *owner;  /* what the next process is told that finds the directory in use */
     uint64_t cache_bytes;
     /* Injected clock, microseconds since 1970; NULL = the system's. Must be thread-safe. */
@@ -70,6 +71,13 @@ struct sheaf_options {
     const struct sheaf_fault *faults; /* emulation: a seeded schedule of failures */
     size_t n_faults;
     uint64_t seed; /* of jitter and faults; 0 = from the clock */
+    /* Remote handles only; docs/remote.md. Who signs: these, else AWS_ACCESS_KEY_ID and its
+     * companions, else a profile of the shared credentials file. */
+    const char *access_key_id, *secret_access_key, *session_token;
+    const char *profile;   /* of the shared credentials file; NULL = AWS_PROFILE, or "default" */
+    const char *ca_file;   /* certificates to trust, PEM; NULL = the system's */
+    uint32_t timeout_ms;   /* of a whole call, its attempts together; 0 = 30,000 */
+    uint32_t max_attempts; /* 0 = 4 */
 };
 
 /* The n-th matching request (and every `every`-th after it) answers with the given code. */
@@ -92,6 +100,9 @@ SHEAF_NODISCARD static inline sheaf_rc sheaf_open(const char *url,
 }
 /* NULL is fine. Waits for calls under way; later calls on the handle are the program's mistake. */
 SHEAF_API void sheaf_close(sheaf_db *db);
+/* Calls under way on a remote handle end with SHEAF_IO, within about a second, done or not; calls
+ * that begin later are not touched. An embedded handle's calls do not wait, and run to their end. */
+SHEAF_API void sheaf_cancel(sheaf_db *db);
 /* Prints "exception: message" to stderr and returns 1: for small programs, `return
  * sheaf_die(&err);`. Inline, so that it is the program that prints and never the library. */
 static inline int sheaf_die(const sheaf_error *err)
@@ -470,6 +481,12 @@ struct sheaf_table_report {
 SHEAF_CALLS_(SHEAF_X_)
 #undef SHEAF_X_
 
+/* Any operation by its name, as the wire has it: sheaf_call(db, "ListTables", "{}", &r, &err), then
+ * sheaf_result_json(r). An embedded handle answers with the words of sheaf serve; a remote one hands
+ * the server's through, also for operations that this library does not know. */
+SHEAF_API sheaf_rc sheaf_call(sheaf_db *db, const char *operation, const char *json,
+                              sheaf_result **result_out, sheaf_error *err) SHEAF_NODISCARD;
+
 /* ---- results ---- Descriptions are handed out as pointers into the result, so that they may grow;
  * NULL behind the end. */
 
@@ -479,6 +496,8 @@ SHEAF_API void sheaf_result_free(sheaf_result *r);
  * attributes, capacity, metrics or the description may be missing. The same holds for the item or
  * the reasons of a refusal. A read without its parts is SHEAF_NOMEM instead. false for NULL. */
 SHEAF_API bool sheaf_result_is_complete(const sheaf_result *r);
+/* The answer of sheaf_call, or the body of its refusal with data; NULL for other results. */
+SHEAF_API const char *sheaf_result_json(const sheaf_result *r);
 
 /* The one item of GetItem, the returned attributes of a write, or the item that failed a condition;
  * NULL when there is none. */
@@ -526,7 +545,8 @@ struct sheaf_capacity {
 SHEAF_API size_t sheaf_result_capacity_count(const sheaf_result *r);
 SHEAF_API const struct sheaf_capacity *sheaf_result_capacity(const sheaf_result *r, size_t i);
 
-/* ItemCollectionMetrics: the partition key and the collection's size, in bytes. */
+/* ItemCollectionMetrics: the partition key and the collection's size, in bytes; of a remote handle
+ * the lower end of the estimate. */
 SHEAF_API size_t sheaf_result_metrics_count(const sheaf_result *r);
 SHEAF_API bool sheaf_result_metrics(const sheaf_result *r, size_t i, const sheaf_item **key_out,
                                     uint64_t *bytes_out);
@@ -553,7 +573,8 @@ struct sheaf_table_description {
     bool deletion_protection, infrequent_access;
     enum sheaf_stream_view stream;
     const char *stream_arn, *stream_label;
-    const char *ttl_attribute; /* NULL: off */
+    /* NULL: off. A remote handle knows it from sheaf_describe_time_to_live only. */
+    const char *ttl_attribute;
     uint32_t n_indexes;
     const void *indexes_; /* by sheaf_table_index only */
 };
@@ -568,7 +589,8 @@ SHEAF_API const char *sheaf_result_name(const sheaf_result *r, size_t i);
 SHEAF_API const char *sheaf_result_last_name(const sheaf_result *r);
 
 struct sheaf_stream_description {
-    const char *arn, *label, *table, *status; /* "ENABLED", "DISABLED" */
+    /* "ENABLED", "DISABLED"; NULL in a list of a remote handle, which tells only the names. */
+    const char *arn, *label, *table, *status;
     enum sheaf_stream_view view;
     int64_t created_us;
 };

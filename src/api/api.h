@@ -1,12 +1,14 @@
-/* api/api.h: what the files of the embedded API share.
+/* api/api.h: what the files of the public API share.
  *
- * Layer rule: api includes core, value and base, and the public headers. It turns C structs into
- * core requests and outcomes into results; it decides nothing.
+ * Layer rule: api includes core, client, ops, value and base, and the public headers. It turns C
+ * structs into core requests and outcomes into results; it decides nothing. A handle runs its
+ * requests in core, or through the client on a server: same requests, same outcomes.
  */
 #ifndef API_API_H
 #define API_API_H
 
 #include "base/err.h"
+#include "client/client.h"
 #include "core/core.h"
 
 #include <pthread.h>
@@ -15,7 +17,8 @@
 enum { API_ITEM_BYTES_MAX = 16 << 20 }; /* of a request's item, encoded */
 
 struct sheaf_db {
-    struct core *core;
+    struct core *core;       /* NULL: a remote handle */
+    struct client *remote;   /* NULL: an embedded one */
     struct api_clock *clock; /* NULL: the system's */
     enum sheaf_durability durability;
     struct api_worker *worker; /* background thread; NULL: none */
@@ -100,6 +103,7 @@ struct sheaf_result {
     struct sheaf_stream_record *records;
     size_t n_records;
     const char *iterator;
+    const char *json; /* of sheaf_call */
     struct sheaf_collection *collections;
     size_t n_collections;
     /* The arena's first bytes: an ordinary request and its answer fit. Not zeroed. */
@@ -156,6 +160,10 @@ sheaf_rc api_no_handle(sheaf_error *err);
     sheaf_position position = 0;                                                                   \
     sheaf_rc rc;                                                                                   \
     TRY_OUT(api_take(q, sizeof *q, given, size, c->err))
+/* Runs a request where the handle has its data. A branch that always falls the same way and a direct
+ * call: cheaper than a table of functions, and both sides are checked by the compiler. */
+#define API_RUN(db, call, ...)                                                                     \
+    ((db)->core ? core_##call((db)->core, __VA_ARGS__) : client_##call((db)->remote, __VA_ARGS__))
 /* A call of core whose refusal ends the call; the outcome says what to wait for either way. */
 #define API_CORE(call, outcome)                                                                    \
     do {                                                                                           \

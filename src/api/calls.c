@@ -37,7 +37,7 @@ static sheaf_rc write_item(sheaf_db *db, sheaf_result *r, struct write_call *cal
     TRY(core_check_table_name(c, call->w.write.table));
     TRY(api_encode_item(c, call->item, call->what, &call->w.write.item));
     TRY(api_env(c, call->names, call->values, &call->w.write.env));
-    sheaf_rc rc = core_write_item(db->core, c, &call->w, &o);
+    sheaf_rc rc = API_RUN(db, write_item, c, &call->w, &o);
     *position_out = o.position;
     api_done(r, rc);
     /* The outcome of a failed condition is filled in as well; its error stays. */
@@ -89,7 +89,7 @@ sheaf_rc sheaf_get_item_sized(sheaf_db *db, const struct sheaf_get_item *given, 
     TRY_OUT(core_check_table_name(c, g.get.table));
     TRY_OUT(api_encode_item(c, q->key, "key", &g.get.key));
     TRY_OUT(api_env(c, q->expression_attribute_names, NULL, &g.get.env));
-    API_CORE(core_get_item(db->core, c, &g, &o), o);
+    API_CORE(API_RUN(db, get_item, c, &g, &o), o);
     r->item = api_item_view(&r->arena, o.item);
     if (o.item.p && !r->item) rc = api_short(r);
     if (rc == SHEAF_OK) rc = api_set_capacity(r, &o.capacity, 1);
@@ -124,7 +124,7 @@ static sheaf_rc run_query(sheaf_db *db, sheaf_result *r, struct query_call *call
     TRY(core_check_table_name(c, k->table));
     if (call->start) TRY(api_encode_item(c, call->start, "exclusiveStartKey", &k->start_key));
     TRY(api_env(c, call->names, call->values, &k->env));
-    sheaf_rc rc = core_query(db->core, c, k, &page);
+    sheaf_rc rc = API_RUN(db, query, c, k, &page);
     *position_out = page.position;
     return rc == SHEAF_OK ? fill_page(r, &page) : rc;
 }
@@ -252,7 +252,7 @@ sheaf_rc sheaf_batch_get_item_sized(sheaf_db *db, const struct sheaf_batch_get_i
                                                                        : err_nomem(c->err));
     TRY_OUT(take_gets(c, q, gets, tables, keys));
     struct core_multi_get m = {gets, (uint32_t)n, false, capacity_of(q->return_consumed_capacity)};
-    rc = core_multi_get(db->core, c, &m, &o);
+    rc = API_RUN(db, multi_get, c, &m, &o);
     position = o.position;
     if (rc != SHEAF_OK && c->err->action >= 0) c->err->action = (int32_t)tables[c->err->action];
     TRY_OUT(rc);
@@ -312,7 +312,7 @@ sheaf_rc sheaf_batch_write_item_sized(sheaf_db *db, const struct sheaf_batch_wri
     struct core_batch_write b = {writes, (uint32_t)q->n_writes,
                                  capacity_of(q->return_consumed_capacity),
                                  q->return_item_collection_metrics};
-    API_CORE(core_batch_write(db->core, c, &b, &o), o);
+    API_CORE(API_RUN(db, batch_write, c, &b, &o), o);
     for (uint32_t i = 0; i < o.n_unprocessed; i++) r->unprocessed[i].table = o.unprocessed[i];
     r->n_unprocessed = o.n_unprocessed;
     api_done(r, rc);
@@ -398,7 +398,7 @@ sheaf_rc sheaf_transact_write_items_sized(sheaf_db *db,
     struct core_transact_write t = {
         writes, (uint32_t)q->n_actions, api_text(q->client_request_token),
         capacity_of(q->return_consumed_capacity), q->return_item_collection_metrics};
-    rc = core_transact_write(db->core, c, &t, &o);
+    rc = API_RUN(db, transact_write, c, &t, &o);
     position = o.position;
     api_done(r, rc);
     if (rc == SHEAF_TRANSACTION_CANCELED) (void)fill_reasons(r, &o);
@@ -429,7 +429,7 @@ sheaf_rc sheaf_transact_get_items_sized(sheaf_db *db, const struct sheaf_transac
     for (size_t i = 0; i < q->n_gets; i++) TRY_OUT(blame(c, i, take_get(c, &q->gets[i], &gets[i])));
     struct core_multi_get m = {gets, (uint32_t)q->n_gets, true,
                                capacity_of(q->return_consumed_capacity)};
-    rc = core_multi_get(db->core, c, &m, &o);
+    rc = API_RUN(db, multi_get, c, &m, &o);
     position = o.position;
     if (rc == SHEAF_TRANSACTION_CANCELED)
         (void)fill_reasons(r, &(struct core_multi_outcome){.written = o.written, .n = o.n});

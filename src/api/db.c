@@ -132,10 +132,6 @@ static sheaf_rc open_engine(const char *url, const struct sheaf_options *o, shea
                             sheaf_error *err)
 {
     if (strcmp(url, ":memory:") == 0) return sheaf_engine_open_mem(NULL, out, err);
-    if (strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0)
-        return err_set(err, SHEAF_UNSUPPORTED,
-                       "%s: remote handles are not built yet; open a directory or \":memory:\"",
-                       url);
     struct sheaf_rocks_options rocks = {.owner = o->owner};
     if (o->cache_bytes) rocks.block_cache_bytes = rocks.row_cache_bytes = o->cache_bytes / 2;
     return sheaf_engine_open_rocks(url, &rocks, out, err);
@@ -178,9 +174,56 @@ static sheaf_rc open_core(sheaf_db *db, sheaf_engine *engine, const struct sheaf
     return rc;
 }
 
+/* ---- a server ---- */
+
+/* What only the process that has the data can do. The other options of storage (durability, cache,
+ * background work) are the server's own affair and change nothing that a caller sees. */
+static sheaf_rc check_remote(const struct sheaf_options *o, sheaf_error *err)
+{
+    const struct {
+        bool is_set;
+        const char *name;
+    } all[] = {{o->n_faults != 0, "faults"},
+               {o->throttle, "throttle"},
+               {o->gsi_lag_ms != 0, "gsi_lag_ms"},
+               {o->max_collection_bytes != 0, "max_collection_bytes"},
+               {o->allow_sort_key_filter, "allow_sort_key_filter"},
+               {o->now_us != NULL, "now_us"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].is_set)
+            return err_set(err, SHEAF_UNSUPPORTED,
+                           "%s is an option of where the data is, so a remote handle does not "
+                           "take it; give it to the server",
+                           all[i].name);
+    return SHEAF_OK;
+}
+
+static sheaf_rc open_remote(sheaf_db *db, const char *url, const struct sheaf_options *o,
+                            sheaf_error *err)
+{
+    TRY(check_remote(o, err));
+    const struct client_options options = {.url = url,
+                                           .access_key_id = o->access_key_id,
+                                           .secret_access_key = o->secret_access_key,
+                                           .session_token = o->session_token,
+                                           .profile = o->profile,
+                                           .region = o->region,
+                                           .ca_file = o->ca_file,
+                                           .timeout_ms = o->timeout_ms,
+                                           .max_attempts = o->max_attempts,
+                                           .seed = o->seed};
+    return client_open(&options, &db->remote, err);
+}
+
+void sheaf_cancel(sheaf_db *db)
+{
+    if (db && db->remote) client_cancel(db->remote);
+}
+
 static sheaf_rc open_all(sheaf_db *db, const char *url, const struct sheaf_options *o,
                          sheaf_error *err)
 {
+    if (client_is_url(url)) return open_remote(db, url, o, err);
     db->durability = o->durability;
     if (o->now_us) {
         db->clock = mem_zalloc(sizeof *db->clock);
@@ -246,6 +289,7 @@ void sheaf_close(sheaf_db *db)
     pthread_rwlock_wrlock(&db->in_use); /* when every call under way has ended */
     pthread_rwlock_unlock(&db->in_use);
     core_close(db->core);
+    client_close(db->remote);
     pthread_rwlock_destroy(&db->in_use);
     mem_free(db->clock);
     mem_free(db);
@@ -256,6 +300,8 @@ sheaf_rc sheaf_run_background(sheaf_db *db, sheaf_error *err)
     struct core_background did = {.has_more = true};
     sheaf_rc rc = SHEAF_OK;
     if (!db) return api_no_handle(err);
+    if (db->remote)
+        return client_unsupported(err, "run_background", "the server does its own background work");
     err_clear(err);
     pthread_rwlock_rdlock(&db->in_use);
     while (rc == SHEAF_OK && did.has_more) rc = core_run_background(db->core, &did, err);
@@ -271,6 +317,9 @@ sheaf_rc sheaf_verify(sheaf_db *db, bool (*complain)(void *ctx, const char *what
                       sheaf_error *err)
 {
     if (!db) return api_no_handle(err);
+    if (db->remote)
+        return client_unsupported(err, "verify",
+                                  "stop the server and run `sheaf verify` on its directory");
     err_clear(err);
     pthread_rwlock_rdlock(&db->in_use);
     sheaf_rc rc = core_verify(db->core, complain, ctx, err);
@@ -281,6 +330,8 @@ sheaf_rc sheaf_verify(sheaf_db *db, bool (*complain)(void *ctx, const char *what
 sheaf_rc sheaf_backup(sheaf_db *db, const char *directory, sheaf_error *err)
 {
     if (!db) return api_no_handle(err);
+    if (db->remote)
+        return client_unsupported(err, "backup", "run `sheaf backup` where the data is");
     err_clear(err);
     if (!directory || !*directory) return err_validation(err, "sheaf_backup needs a directory");
     pthread_rwlock_rdlock(&db->in_use);

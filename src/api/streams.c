@@ -31,14 +31,18 @@ static struct sheaf_stream_description describe(sheaf_result *r, sheaf_db *db,
 {
     struct buf arn;
     buf_init(&arn, &r->arena, 2048);
-    span region = core_region(db->core);
-    buf_printf(&arn, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s/stream/%.*s", SPAN_ARG(region),
-               SPAN_ARG(s->table), SPAN_ARG(s->label));
+    if (s->arn.p)
+        buf_put_span(&arn, s->arn);
+    else
+        buf_printf(&arn, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s/stream/%.*s",
+                   SPAN_ARG(core_region(db->core)), SPAN_ARG(s->table), SPAN_ARG(s->label));
     if (arn.failed) (void)api_short(r);
     return (struct sheaf_stream_description){.arn = api_cstr(r, buf_span(&arn)),
                                              .label = api_cstr(r, s->label),
                                              .table = api_cstr(r, s->table),
-                                             .status = s->is_enabled ? "ENABLED" : "DISABLED",
+                                             .status = s->is_listed    ? NULL
+                                                       : s->is_enabled ? "ENABLED"
+                                                                       : "DISABLED",
                                              .view = (enum sheaf_stream_view)s->view,
                                              .created_us = s->created_us};
 }
@@ -47,10 +51,12 @@ sheaf_rc sheaf_list_streams_sized(sheaf_db *db, const struct sheaf_list_streams 
                                   sheaf_result **result_out)
 {
     API_BEGIN(sheaf_list_streams);
-    struct core_list_streams l = {.table = api_text(q->table), .limit = q->limit};
+    struct core_list_streams l = {.table = api_text(q->table),
+                                  .after_arn = api_text(q->exclusive_start_stream_arn),
+                                  .limit = q->limit};
     struct core_streams_outcome o;
     TRY_OUT(take_arn(c, q->exclusive_start_stream_arn, &l.after_table, &l.after_label));
-    API_CORE(core_list_streams(db->core, c, &l, &o), o);
+    API_CORE(API_RUN(db, list_streams, c, &l, &o), o);
     r->streams = ARENA_ARRAY(c->arena, struct sheaf_stream_description, o.n_streams + 1);
     TRY_OUT(r->streams ? SHEAF_OK : err_nomem(c->err));
     for (uint32_t i = 0; i < o.n_streams; i++) r->streams[i] = describe(r, db, &o.streams[i]);
@@ -64,12 +70,13 @@ sheaf_rc sheaf_describe_stream_sized(sheaf_db *db, const struct sheaf_describe_s
                                      size_t size, sheaf_result **result_out)
 {
     API_BEGIN(sheaf_describe_stream);
-    struct core_describe_stream d = {.after_shard = api_text(q->exclusive_start_shard_id),
+    struct core_describe_stream d = {.arn = api_text(q->stream_arn),
+                                     .after_shard = api_text(q->exclusive_start_shard_id),
                                      .limit = q->limit};
     struct core_stream_outcome o;
     TRY_OUT(need(c, q->stream_arn, "streamArn"));
     TRY_OUT(take_arn(c, q->stream_arn, &d.table, &d.label));
-    API_CORE(core_describe_stream(db->core, c, &d, &o), o);
+    API_CORE(API_RUN(db, describe_stream, c, &d, &o), o);
     r->streams = ARENA_ARRAY(c->arena, struct sheaf_stream_description, 1);
     r->shards = ARENA_ARRAY(c->arena, struct sheaf_shard_description, o.n_shards + 1);
     TRY_OUT(r->streams && r->shards ? SHEAF_OK : err_nomem(c->err));
@@ -89,14 +96,15 @@ sheaf_rc sheaf_get_shard_iterator_sized(sheaf_db *db, const struct sheaf_get_sha
                                         size_t size, sheaf_result **result_out)
 {
     API_BEGIN(sheaf_get_shard_iterator);
-    struct core_get_iterator g = {.shard = api_text(q->shard_id),
+    struct core_get_iterator g = {.arn = api_text(q->stream_arn),
+                                  .shard = api_text(q->shard_id),
                                   .type = (enum core_iterator)q->type,
                                   .sequence = api_text(q->sequence_number)};
     struct core_iterator_outcome o;
     TRY_OUT(need(c, q->stream_arn, "streamArn"));
     TRY_OUT(need(c, q->shard_id, "shardId"));
     TRY_OUT(take_arn(c, q->stream_arn, &g.table, &g.label));
-    API_CORE(core_get_iterator(db->core, c, &g, &o), o);
+    API_CORE(API_RUN(db, get_iterator, c, &g, &o), o);
     r->iterator = api_cstr(r, o.iterator);
 out:
     return api_finish(db, r, rc, position, result_out);
@@ -108,7 +116,7 @@ sheaf_rc sheaf_get_records_sized(sheaf_db *db, const struct sheaf_get_records *g
     API_BEGIN(sheaf_get_records);
     struct core_records o;
     TRY_OUT(need(c, q->shard_iterator, "shardIterator"));
-    API_CORE(core_get_records(db->core, c, api_text(q->shard_iterator), q->limit, &o), o);
+    API_CORE(API_RUN(db, get_records, c, api_text(q->shard_iterator), q->limit, &o), o);
     r->records = ARENA_ARRAY(c->arena, struct sheaf_stream_record, o.n + 1);
     TRY_OUT(r->records ? SHEAF_OK : err_nomem(c->err));
     for (uint32_t i = 0; i < o.n; i++) {

@@ -72,23 +72,28 @@ static struct sheaf_key public_key(sheaf_result *r, const struct core_key *k)
     return out;
 }
 
-/* arn:aws:dynamodb:<region>:000000000000:table/<name><rest> */
-static const char *arn(sheaf_result *r, sheaf_db *db, span table, const char *kind, span rest)
+/* <the table's ARN><kind><rest>; what no server told is
+ * arn:aws:dynamodb:<region>:000000000000:table/<name>. */
+static const char *arn(sheaf_result *r, sheaf_db *db, const struct core_table_info *t,
+                       const char *kind, span rest)
 {
     struct buf text;
     buf_init(&text, &r->arena, 2048);
-    span region = core_region(db->core);
-    buf_printf(&text, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s%s%.*s", SPAN_ARG(region),
-               SPAN_ARG(table), kind, SPAN_ARG(rest));
+    if (t->arn.p)
+        buf_put_span(&text, t->arn);
+    else
+        buf_printf(&text, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s",
+                   SPAN_ARG(core_region(db->core)), SPAN_ARG(t->name));
+    buf_printf(&text, "%s%.*s", kind, SPAN_ARG(rest));
     if (text.failed) (void)api_short(r);
     return api_cstr(r, buf_span(&text));
 }
 
-static sheaf_rc fill_index(sheaf_result *r, sheaf_db *db, span table,
+static sheaf_rc fill_index(sheaf_result *r, sheaf_db *db, const struct core_table_info *t,
                            const struct core_index_info *x, struct sheaf_index_description *out)
 {
     *out = (struct sheaf_index_description){.name = api_cstr(r, x->def.name),
-                                            .arn = arn(r, db, table, "/index/", x->def.name),
+                                            .arn = arn(r, db, t, "/index/", x->def.name),
                                             .status = status_names[x->status],
                                             .is_local = x->def.is_local,
                                             .is_backfilling = x->is_backfilling,
@@ -118,7 +123,7 @@ static sheaf_rc fill_table(sheaf_result *r, sheaf_db *db, const struct core_tabl
         ARENA_ARRAY(&r->arena, struct sheaf_index_description, t->n_indexes + 1);
     if (!d || !x) return api_short(r);
     *d = (struct sheaf_table_description){.name = api_cstr(r, t->name),
-                                          .arn = arn(r, db, t->name, "", SPAN_NONE),
+                                          .arn = arn(r, db, t, "", SPAN_NONE),
                                           .id = api_cstr(r, t->id),
                                           .status = status_names[t->status],
                                           .created_us = t->created_us,
@@ -136,9 +141,8 @@ static sheaf_rc fill_table(sheaf_result *r, sheaf_db *db, const struct core_tabl
                                           .ttl_attribute = api_cstr(r, t->ttl_attribute),
                                           .n_indexes = t->n_indexes,
                                           .indexes_ = x};
-    if (t->stream_label.p) d->stream_arn = arn(r, db, t->name, "/stream/", t->stream_label);
-    for (uint32_t i = 0; i < t->n_indexes; i++)
-        TRY(fill_index(r, db, t->name, &t->indexes[i], &x[i]));
+    if (t->stream_label.p) d->stream_arn = arn(r, db, t, "/stream/", t->stream_label);
+    for (uint32_t i = 0; i < t->n_indexes; i++) TRY(fill_index(r, db, t, &t->indexes[i], &x[i]));
     r->table = d;
     return SHEAF_OK;
 }
@@ -162,23 +166,23 @@ sheaf_rc sheaf_create_table_sized(sheaf_db *db, const struct sheaf_create_table 
     TRY_OUT(enum_check(c, (int64_t)q->billing_mode, SHEAF_PROVISIONED, "billingMode",
                        "[PROVISIONED, PAY_PER_REQUEST]"));
     TRY_OUT(take_indexes(c, q, &t));
-    API_CORE(core_create_table(db->core, c, &t, &o), o);
+    API_CORE(API_RUN(db, create_table, c, &t, &o), o);
     api_done(r, rc);
     (void)fill_table(r, db, &o.table);
 out:
     return api_finish(db, r, rc, position, result_out);
 }
 
-typedef sheaf_rc (*by_name_fn)(struct core *core, struct ctx *c, span table,
-                               struct core_table_outcome *out);
-
 static sheaf_rc by_name(sheaf_db *db, const struct sheaf_table_name *given, size_t size,
-                        by_name_fn call, sheaf_result **result_out)
+                        bool is_delete, sheaf_result **result_out)
 {
     API_BEGIN(sheaf_table_name);
     struct core_table_outcome o;
-    API_CORE(call(db->core, c, api_text(q->table), &o), o);
-    if (call == core_delete_table) api_done(r, rc);
+    span table = api_text(q->table);
+    API_CORE(is_delete ? API_RUN(db, delete_table, c, table, &o)
+                       : API_RUN(db, describe_table, c, table, &o),
+             o);
+    if (is_delete) api_done(r, rc);
     rc = fill_table(r, db, &o.table);
 out:
     return api_finish(db, r, rc, position, result_out);
@@ -187,13 +191,13 @@ out:
 sheaf_rc sheaf_describe_table_sized(sheaf_db *db, const struct sheaf_table_name *q, size_t size,
                                     sheaf_result **result_out)
 {
-    return by_name(db, q, size, core_describe_table, result_out);
+    return by_name(db, q, size, false, result_out);
 }
 
 sheaf_rc sheaf_delete_table_sized(sheaf_db *db, const struct sheaf_table_name *q, size_t size,
                                   sheaf_result **result_out)
 {
-    return by_name(db, q, size, core_delete_table, result_out);
+    return by_name(db, q, size, true, result_out);
 }
 
 sheaf_rc sheaf_list_tables_sized(sheaf_db *db, const struct sheaf_list_tables *given, size_t size,
@@ -202,7 +206,7 @@ sheaf_rc sheaf_list_tables_sized(sheaf_db *db, const struct sheaf_list_tables *g
     API_BEGIN(sheaf_list_tables);
     struct core_list_tables l = {api_text(q->exclusive_start_table_name), q->limit};
     struct core_names_outcome o;
-    API_CORE(core_list_tables(db->core, c, &l, &o), o);
+    API_CORE(API_RUN(db, list_tables, c, &l, &o), o);
     r->names = ARENA_ARRAY(c->arena, const char *, o.n + 1);
     TRY_OUT(r->names ? SHEAF_OK : err_nomem(c->err));
     for (uint32_t i = 0; i < o.n; i++) r->names[i] = api_cstr(r, o.names[i]);
@@ -251,7 +255,7 @@ sheaf_rc sheaf_update_table_sized(sheaf_db *db, const struct sheaf_update_table 
     u.create_index = q->create_index ? &create : NULL;
     u.update_index = update;
     u.n_update_index = (uint32_t)q->n_update_indexes;
-    API_CORE(core_update_table(db->core, c, &u, &o), o);
+    API_CORE(API_RUN(db, update_table, c, &u, &o), o);
     api_done(r, rc);
     (void)fill_table(r, db, &o.table);
 out:
@@ -263,8 +267,8 @@ sheaf_rc sheaf_update_time_to_live_sized(sheaf_db *db,
                                          sheaf_result **result_out)
 {
     API_BEGIN(sheaf_update_time_to_live);
-    rc = core_update_ttl(db->core, c, api_text(q->table), api_text(q->attribute), q->enabled,
-                         &position);
+    rc = API_RUN(db, update_ttl, c, api_text(q->table), api_text(q->attribute), q->enabled,
+                 &position);
 out:
     return api_finish(db, r, rc, position, result_out);
 }
@@ -285,7 +289,7 @@ sheaf_rc sheaf_describe_time_to_live_sized(sheaf_db *db, const struct sheaf_tabl
 {
     API_BEGIN(sheaf_table_name);
     span table = api_text(q->table), attribute;
-    TRY_OUT(core_describe_ttl(db->core, c, table, &attribute, &position));
+    TRY_OUT(API_RUN(db, describe_ttl, c, table, &attribute, &position));
     rc = fill_ttl(r, table, attribute);
 out:
     return api_finish(db, r, rc, position, result_out);
@@ -332,24 +336,23 @@ sheaf_rc sheaf_describe_collection_sized(sheaf_db *db, const struct sheaf_collec
     span key;
     TRY_OUT(core_check_table_name(c, api_text(q->table)));
     TRY_OUT(api_encode_item(c, q->partition_key, "partitionKey", &key));
-    API_CORE(core_collection(db->core, c, api_text(q->table), api_text(q->index), key, &k), k);
+    API_CORE(API_RUN(db, collection, c, api_text(q->table), api_text(q->index), key, &k), k);
     rc = fill_collections(r, &k, 1);
 out:
     return api_finish(db, r, rc, position, result_out);
 }
 
-typedef sheaf_rc (*report_fn)(struct core *core, struct ctx *c, span table, span index,
-                              uint32_t limit, struct core_collections *out);
-
 static sheaf_rc report(sheaf_db *db, const struct sheaf_table_report *given, size_t size,
-                       report_fn call, sheaf_result **result_out)
+                       bool is_hottest, sheaf_result **result_out)
 {
     API_BEGIN(sheaf_table_report);
     struct core_collections all;
-    TRY_OUT(core_check_table_name(c, api_text(q->table)));
-    API_CORE(
-        call(db->core, c, api_text(q->table), api_text(q->index), q->limit ? q->limit : 10, &all),
-        all);
+    span table = api_text(q->table), index = api_text(q->index);
+    uint32_t limit = q->limit ? q->limit : 10;
+    TRY_OUT(core_check_table_name(c, table));
+    API_CORE(is_hottest ? API_RUN(db, hottest, c, table, index, limit, &all)
+                        : API_RUN(db, largest, c, table, index, limit, &all),
+             all);
     rc = fill_collections(r, all.all, all.n);
 out:
     return api_finish(db, r, rc, position, result_out);
@@ -358,11 +361,11 @@ out:
 sheaf_rc sheaf_largest_collections_sized(sheaf_db *db, const struct sheaf_table_report *q,
                                          size_t size, sheaf_result **result_out)
 {
-    return report(db, q, size, core_largest, result_out);
+    return report(db, q, size, false, result_out);
 }
 
 sheaf_rc sheaf_hot_keys_sized(sheaf_db *db, const struct sheaf_table_report *q, size_t size,
                               sheaf_result **result_out)
 {
-    return report(db, q, size, core_hottest, result_out);
+    return report(db, q, size, true, result_out);
 }

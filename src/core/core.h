@@ -163,6 +163,7 @@ struct core_index_info {
 };
 struct core_table_info {
     span name, id; /* id: the table's UUID as text */
+    span arn;      /* as a server told it; core leaves p == NULL: it follows from region and name */
     enum core_status status;
     int64_t created_us;
     struct core_key hash, range;
@@ -423,6 +424,8 @@ SHEAF_NODISCARD sheaf_rc core_query(struct core *core, struct ctx *c, const stru
 
 struct core_stream_info {
     span table, label;
+    span arn;       /* as core_table_info has it */
+    bool is_listed; /* a server told no more than the three; never of core */
     bool is_enabled;
     enum core_stream_view view;
     int64_t created_us;
@@ -441,6 +444,7 @@ struct core_streams_outcome {
 struct core_list_streams {
     span table;                    /* p == NULL: all */
     span after_table, after_label; /* p == NULL: from the beginning */
+    span after_arn;                /* the same, whole; core does not read it */
     uint32_t limit;                /* 0 = 100 */
 };
 SHEAF_NODISCARD sheaf_rc core_list_streams(struct core *core, struct ctx *c,
@@ -455,6 +459,7 @@ struct core_stream_outcome {
 };
 struct core_describe_stream {
     span table, label;
+    span arn; /* the same, whole; core does not read it */
     span after_shard;
     uint32_t limit;
 };
@@ -464,6 +469,7 @@ SHEAF_NODISCARD sheaf_rc core_describe_stream(struct core *core, struct ctx *c,
 enum core_iterator { CORE_TRIM_HORIZON, CORE_LATEST, CORE_AT_SEQUENCE, CORE_AFTER_SEQUENCE };
 struct core_get_iterator {
     span table, label, shard;
+    span arn; /* of the stream, whole; core does not read it */
     enum core_iterator type;
     span sequence; /* AT and AFTER */
 };
