@@ -100,7 +100,7 @@ static sheaf_rc get_tables(struct json *j, struct rows *tables,
         bool has;
         TRY(json_next_name(j, &name, &has));
         if (!has) return SHEAF_OK;
-        struct by_table *t = rows_add(j->ctx, tables);
+        struct by_table *t = get_row(j->ctx, tables);
         if (!t) return SHEAF_NOMEM;
         *t = (struct by_table){name, {.size = sizeof(span)}};
         TRY(read(j, t));

@@ -103,7 +103,7 @@ sheaf_rc get_time(struct json *j, void *to)
 
 /* ---- lists ---- */
 
-void *rows_add(struct ctx *c, struct rows *r)
+void *get_row(struct ctx *c, struct rows *r)
 {
     if (r->n == r->cap) {
         uint32_t cap = r->cap ? r->cap * 2 : 8;
@@ -126,7 +126,7 @@ sheaf_rc get_rows(struct json *j, struct rows *r, get_fn *read)
         bool has, absent;
         TRY(json_next_element(j, &has));
         if (!has) return SHEAF_OK;
-        void *row = rows_add(j->ctx, r);
+        void *row = get_row(j->ctx, r);
         if (!row) return SHEAF_NOMEM;
         TRY(is_null(j, &absent));
         if (!absent) TRY(read(j, row));
@@ -173,7 +173,7 @@ static sheaf_rc get_arms(struct json *j, void *to, bool is_local)
         bool has;
         TRY(json_next_name(j, &name, &has));
         if (!has) return SHEAF_OK;
-        struct core_arm *arm = rows_add(j->ctx, arms);
+        struct core_arm *arm = get_row(j->ctx, arms);
         if (!arm) return SHEAF_NOMEM;
         *arm = (struct core_arm){.index = name, .is_local = is_local};
         TRY(get_units(j, &arm->units));

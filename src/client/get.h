@@ -51,7 +51,7 @@ struct rows {
     size_t size; /* of one */
 };
 /* One more row, zeroed; NULL when memory is out. */
-void *rows_add(struct ctx *c, struct rows *r);
+void *get_row(struct ctx *c, struct rows *r);
 /* The elements of an array, each read by `read` into a new row. */
 SHEAF_NODISCARD sheaf_rc get_rows(struct json *j, struct rows *r, get_fn *read);
 

@@ -52,7 +52,7 @@ static sheaf_rc define(struct ctx *c, struct definitions *d, const struct core_k
     static const char *const types[] = {"", "S", "N", "B"}; /* as enum val_type */
     for (uint32_t i = 0; i < n; i++) {
         if (!keys[i].name.p || is_defined(d, &keys[i])) continue;
-        struct core_key *row = rows_add(c, &d->all);
+        struct core_key *row = get_row(c, &d->all);
         if (!row) return SHEAF_NOMEM;
         *row = keys[i];
         if (keys[i].type == VAL_NONE) continue;
