@@ -38,10 +38,10 @@ static sheaf_rc put_table_gets(struct ctx *c, struct buf *b, const struct core_m
                                uint32_t first)
 {
     const struct core_get *g = &q->gets[first];
-    put_next(b);
+    wire_put_next(b);
     json_put_text(b, g->table);
     buf_put(b, ":{", 2);
-    put_open(b, "Keys", '[');
+    wire_put_open(b, "Keys", '[');
     for (uint32_t i = first; i < q->n; i++) {
         if (!span_eq(q->gets[i].table, g->table)) continue;
         if (!is_same_ask(&q->gets[i], g))
@@ -49,27 +49,27 @@ static sheaf_rc put_table_gets(struct ctx *c, struct buf *b, const struct core_m
                                   "A remote handle reads a table once in a batch: give all keys of "
                                   "%.*s one projection, one set of names and one consistency",
                                   SPAN_ARG(g->table));
-        put_next(b);
+        wire_put_next(b);
         json_put_item(b, q->gets[i].key);
     }
-    put_close(b, ']');
-    put_text(b, "ProjectionExpression", g->projection);
-    put_names(b, g->env);
-    put_true(b, "ConsistentRead", g->is_consistent);
-    put_close(b, '}');
+    wire_put_close(b, ']');
+    wire_put_text(b, "ProjectionExpression", g->projection);
+    wire_put_names(b, g->env);
+    wire_put_true(b, "ConsistentRead", g->is_consistent);
+    wire_put_close(b, '}');
     return SHEAF_OK;
 }
 
 static sheaf_rc encode_batch_get(struct ctx *c, const struct core_multi_get *q, span *body_out)
 {
     struct buf b;
-    put_begin(&b, c);
-    put_open(&b, "RequestItems", '{');
+    wire_put_begin(&b, c);
+    wire_put_open(&b, "RequestItems", '{');
     for (uint32_t i = 0; i < q->n; i++)
         if (is_first_of_table(q, i)) TRY(put_table_gets(c, &b, q, i));
-    put_close(&b, '}');
-    put_capacity(&b, q->capacity);
-    return put_end(&b, c, body_out);
+    wire_put_close(&b, '}');
+    wire_put_capacity(&b, q->capacity);
+    return wire_put_end(&b, c, body_out);
 }
 
 /* {"table": <read>, …} into rows of struct by_table. */
@@ -78,7 +78,10 @@ struct by_table {
     struct rows items; /* of span */
 };
 
-static sheaf_rc get_item_list(struct json *j, void *to) { return get_rows(j, to, get_item); }
+static sheaf_rc get_item_list(struct json *j, void *to)
+{
+    return wire_get_rows(j, to, wire_get_item);
+}
 
 static sheaf_rc get_found(struct json *j, struct by_table *t)
 {
@@ -100,7 +103,7 @@ static sheaf_rc get_tables(struct json *j, struct rows *tables,
         bool has;
         TRY(json_next_name(j, &name, &has));
         if (!has) return SHEAF_OK;
-        struct by_table *t = get_row(j->ctx, tables);
+        struct by_table *t = wire_get_row(j->ctx, tables);
         if (!t) return SHEAF_NOMEM;
         *t = (struct by_table){name, {.size = sizeof(span)}};
         TRY(read(j, t));
@@ -190,7 +193,7 @@ static sheaf_rc decode_batch_get(struct ctx *c, span answer, const struct core_m
     static const struct field fields[] = {
         FIELD(struct wire, found, "Responses", get_responses),
         FIELD(struct wire, left, "UnprocessedKeys", get_unprocessed_keys),
-        FIELD(struct wire, capacity, "ConsumedCapacity", get_read_capacities),
+        FIELD(struct wire, capacity, "ConsumedCapacity", wire_get_read_capacities),
     };
     TRY(GET_ANSWER(c, answer, fields, &w));
     out->items = ARENA_ARRAY(c->arena, span, q->n + 1u);
@@ -217,33 +220,33 @@ static sheaf_rc batch_get(struct client *k, struct ctx *c, const struct core_mul
 static sheaf_rc encode_transact_get(struct ctx *c, const struct core_multi_get *q, span *body_out)
 {
     struct buf b;
-    put_begin(&b, c);
-    put_open(&b, "TransactItems", '[');
+    wire_put_begin(&b, c);
+    wire_put_open(&b, "TransactItems", '[');
     for (uint32_t i = 0; i < q->n; i++) {
         const struct core_get *g = &q->gets[i];
-        put_next(&b);
+        wire_put_next(&b);
         buf_put_u8(&b, '{');
-        put_open(&b, "Get", '{');
-        put_text(&b, "TableName", g->table);
-        put_item(&b, "Key", g->key);
-        put_text(&b, "ProjectionExpression", g->projection);
-        put_names(&b, g->env);
+        wire_put_open(&b, "Get", '{');
+        wire_put_text(&b, "TableName", g->table);
+        wire_put_item(&b, "Key", g->key);
+        wire_put_text(&b, "ProjectionExpression", g->projection);
+        wire_put_names(&b, g->env);
         buf_put(&b, "}}", 2);
     }
-    put_close(&b, ']');
-    put_capacity(&b, q->capacity);
-    return put_end(&b, c, body_out);
+    wire_put_close(&b, ']');
+    wire_put_capacity(&b, q->capacity);
+    return wire_put_end(&b, c, body_out);
 }
 
 static sheaf_rc get_response(struct json *j, void *to)
 {
-    static const struct field fields[] = {{"Item", get_item, 0}};
+    static const struct field fields[] = {{"Item", wire_get_item, 0}};
     return GET_OBJECT(j, fields, to);
 }
 
 static sheaf_rc get_response_list(struct json *j, void *to)
 {
-    return get_rows(j, to, get_response);
+    return wire_get_rows(j, to, get_response);
 }
 
 static sheaf_rc decode_transact_get(struct ctx *c, span answer, const struct core_multi_get *q,
@@ -255,7 +258,7 @@ static sheaf_rc decode_transact_get(struct ctx *c, span answer, const struct cor
     } w = {.items = {.size = sizeof(span)}};
     static const struct field fields[] = {
         FIELD(struct wire, items, "Responses", get_response_list),
-        FIELD(struct wire, capacity, "ConsumedCapacity", get_read_capacities),
+        FIELD(struct wire, capacity, "ConsumedCapacity", wire_get_read_capacities),
     };
     TRY(GET_ANSWER(c, answer, fields, &w));
     if (w.items.n != q->n)
@@ -298,38 +301,38 @@ static bool is_first_write(const struct core_batch_write *q, uint32_t i)
 
 static void put_table_writes(struct buf *b, const struct core_batch_write *q, uint32_t first)
 {
-    put_next(b);
+    wire_put_next(b);
     json_put_text(b, q->writes[first].table);
     buf_put(b, ":[", 2);
     for (uint32_t i = first; i < q->n; i++) {
         const struct core_write *w = &q->writes[i];
         if (!span_eq(w->table, q->writes[first].table)) continue;
-        put_next(b);
+        wire_put_next(b);
         buf_put_u8(b, '{');
-        put_open(b, w->action == CORE_PUT ? "PutRequest" : "DeleteRequest", '{');
-        put_item(b, w->action == CORE_PUT ? "Item" : "Key", w->item);
+        wire_put_open(b, w->action == CORE_PUT ? "PutRequest" : "DeleteRequest", '{');
+        wire_put_item(b, w->action == CORE_PUT ? "Item" : "Key", w->item);
         buf_put(b, "}}", 2);
     }
-    put_close(b, ']');
+    wire_put_close(b, ']');
 }
 
 static sheaf_rc encode_batch_write(struct ctx *c, const struct core_batch_write *q, span *body_out)
 {
     struct buf b;
-    put_begin(&b, c);
-    put_open(&b, "RequestItems", '{');
+    wire_put_begin(&b, c);
+    wire_put_open(&b, "RequestItems", '{');
     for (uint32_t i = 0; i < q->n; i++)
         if (is_first_write(q, i)) put_table_writes(&b, q, i);
-    put_close(&b, '}');
-    put_capacity(&b, q->capacity);
-    put_metrics(&b, q->wants_metrics);
-    return put_end(&b, c, body_out);
+    wire_put_close(&b, '}');
+    wire_put_capacity(&b, q->capacity);
+    wire_put_metrics(&b, q->wants_metrics);
+    return wire_put_end(&b, c, body_out);
 }
 
 /* {"PutRequest": {"Item": …}} or {"DeleteRequest": {"Key": …}} */
 static sheaf_rc get_one_item(struct json *j, void *to)
 {
-    static const struct field fields[] = {{"Item", get_item, 0}, {"Key", get_item, 0}};
+    static const struct field fields[] = {{"Item", wire_get_item, 0}, {"Key", wire_get_item, 0}};
     return GET_OBJECT(j, fields, to);
 }
 
@@ -342,7 +345,7 @@ static sheaf_rc get_write(struct json *j, void *to)
 
 static sheaf_rc get_left_writes(struct json *j, struct by_table *t)
 {
-    return get_rows(j, &t->items, get_write);
+    return wire_get_rows(j, &t->items, get_write);
 }
 
 static sheaf_rc get_unprocessed(struct json *j, void *to)
@@ -384,8 +387,8 @@ sheaf_rc client_batch_write(struct client *k, struct ctx *c, const struct core_b
     } w = {.left = {.size = sizeof(struct by_table)}};
     static const struct field fields[] = {
         FIELD(struct wire, left, "UnprocessedItems", get_unprocessed),
-        FIELD(struct wire, capacity, "ConsumedCapacity", get_capacities),
-        FIELD(struct wire, metrics, "ItemCollectionMetrics", get_metrics_map),
+        FIELD(struct wire, capacity, "ConsumedCapacity", wire_get_capacities),
+        FIELD(struct wire, metrics, "ItemCollectionMetrics", wire_get_metrics_map),
     };
     span body, answer;
     *out = (struct core_multi_outcome){.position = 0};

@@ -35,57 +35,59 @@ struct wire_table {
 
 static sheaf_rc get_key(struct json *j, void *to)
 {
-    static const struct field fields[] = {FIELD(struct wire_key, name, "AttributeName", get_text),
-                                          FIELD(struct wire_key, kind, "KeyType", get_text)};
+    static const struct field fields[] = {
+        FIELD(struct wire_key, name, "AttributeName", wire_get_text),
+        FIELD(struct wire_key, kind, "KeyType", wire_get_text)};
     return GET_OBJECT(j, fields, to);
 }
 
 static sheaf_rc get_keys(struct json *j, void *to)
 {
     ((struct rows *)to)->size = sizeof(struct wire_key);
-    return get_rows(j, to, get_key);
+    return wire_get_rows(j, to, get_key);
 }
 
 static sheaf_rc get_type(struct json *j, void *to)
 {
-    static const struct field fields[] = {FIELD(struct wire_type, name, "AttributeName", get_text),
-                                          FIELD(struct wire_type, type, "AttributeType", get_text)};
+    static const struct field fields[] = {
+        FIELD(struct wire_type, name, "AttributeName", wire_get_text),
+        FIELD(struct wire_type, type, "AttributeType", wire_get_text)};
     return GET_OBJECT(j, fields, to);
 }
 
 static sheaf_rc get_types(struct json *j, void *to)
 {
     ((struct rows *)to)->size = sizeof(struct wire_type);
-    return get_rows(j, to, get_type);
+    return wire_get_rows(j, to, get_type);
 }
 
 static sheaf_rc get_units(struct json *j, void *to)
 {
     static const struct field fields[] = {
-        FIELD(struct wire_units, read, "ReadCapacityUnits", get_u64),
-        FIELD(struct wire_units, write, "WriteCapacityUnits", get_u64)};
+        FIELD(struct wire_units, read, "ReadCapacityUnits", wire_get_u64),
+        FIELD(struct wire_units, write, "WriteCapacityUnits", wire_get_u64)};
     return GET_OBJECT(j, fields, to);
 }
 
 static sheaf_rc get_projection(struct json *j, void *to)
 {
     static const struct field fields[] = {
-        FIELD(struct wire_projection, type, "ProjectionType", get_text),
-        FIELD(struct wire_projection, include, "NonKeyAttributes", get_texts)};
+        FIELD(struct wire_projection, type, "ProjectionType", wire_get_text),
+        FIELD(struct wire_projection, include, "NonKeyAttributes", wire_get_texts)};
     return GET_OBJECT(j, fields, to);
 }
 
 static sheaf_rc get_index(struct json *j, void *to)
 {
     static const struct field fields[] = {
-        FIELD(struct wire_index, name, "IndexName", get_text),
-        FIELD(struct wire_index, status, "IndexStatus", get_text),
-        FIELD(struct wire_index, is_backfilling, "Backfilling", get_bool),
+        FIELD(struct wire_index, name, "IndexName", wire_get_text),
+        FIELD(struct wire_index, status, "IndexStatus", wire_get_text),
+        FIELD(struct wire_index, is_backfilling, "Backfilling", wire_get_bool),
         FIELD(struct wire_index, keys, "KeySchema", get_keys),
         FIELD(struct wire_index, projection, "Projection", get_projection),
         FIELD(struct wire_index, units, "ProvisionedThroughput", get_units),
-        FIELD(struct wire_index, items, "ItemCount", get_u64),
-        FIELD(struct wire_index, bytes, "IndexSizeBytes", get_u64),
+        FIELD(struct wire_index, items, "ItemCount", wire_get_u64),
+        FIELD(struct wire_index, bytes, "IndexSizeBytes", wire_get_u64),
     };
     return GET_OBJECT(j, fields, to);
 }
@@ -94,7 +96,7 @@ static sheaf_rc get_indexes(struct json *j, struct rows *all, bool is_local)
 {
     all->size = sizeof(struct wire_index);
     uint32_t first = all->n;
-    TRY(get_rows(j, all, get_index));
+    TRY(wire_get_rows(j, all, get_index));
     struct wire_index *x = (struct wire_index *)(void *)all->all;
     for (uint32_t i = first; i < all->n; i++) x[i].is_local = is_local;
     return SHEAF_OK;
@@ -105,13 +107,13 @@ static sheaf_rc get_globals(struct json *j, void *to) { return get_indexes(j, to
 
 static sheaf_rc get_billing(struct json *j, void *to)
 {
-    static const struct field fields[] = {{"BillingMode", get_text, 0}};
+    static const struct field fields[] = {{"BillingMode", wire_get_text, 0}};
     return GET_OBJECT(j, fields, to);
 }
 
 static sheaf_rc get_class(struct json *j, void *to)
 {
-    static const struct field fields[] = {{"TableClass", get_text, 0}};
+    static const struct field fields[] = {{"TableClass", wire_get_text, 0}};
     return GET_OBJECT(j, fields, to);
 }
 
@@ -122,8 +124,8 @@ static sheaf_rc get_stream(struct json *j, void *to)
         span view;
     } w = {.is_on = false};
     static const struct field fields[] = {
-        FIELD(struct wire_stream, is_on, "StreamEnabled", get_bool),
-        FIELD(struct wire_stream, view, "StreamViewType", get_text)};
+        FIELD(struct wire_stream, is_on, "StreamEnabled", wire_get_bool),
+        FIELD(struct wire_stream, view, "StreamViewType", wire_get_text)};
     TRY(GET_OBJECT(j, fields, &w));
     if (w.is_on) *(span *)to = w.view;
     return SHEAF_OK;
@@ -132,23 +134,23 @@ static sheaf_rc get_stream(struct json *j, void *to)
 static sheaf_rc get_description(struct json *j, void *to)
 {
     static const struct field fields[] = {
-        FIELD(struct wire_table, head.name, "TableName", get_text),
-        FIELD(struct wire_table, head.id, "TableId", get_text),
-        FIELD(struct wire_table, head.arn, "TableArn", get_text),
-        FIELD(struct wire_table, status, "TableStatus", get_text),
-        FIELD(struct wire_table, head.created_us, "CreationDateTime", get_time),
+        FIELD(struct wire_table, head.name, "TableName", wire_get_text),
+        FIELD(struct wire_table, head.id, "TableId", wire_get_text),
+        FIELD(struct wire_table, head.arn, "TableArn", wire_get_text),
+        FIELD(struct wire_table, status, "TableStatus", wire_get_text),
+        FIELD(struct wire_table, head.created_us, "CreationDateTime", wire_get_time),
         FIELD(struct wire_table, keys, "KeySchema", get_keys),
         FIELD(struct wire_table, types, "AttributeDefinitions", get_types),
         FIELD(struct wire_table, indexes, "GlobalSecondaryIndexes", get_globals),
         FIELD(struct wire_table, indexes, "LocalSecondaryIndexes", get_locals),
-        FIELD(struct wire_table, head.items, "ItemCount", get_u64),
-        FIELD(struct wire_table, head.bytes, "TableSizeBytes", get_u64),
+        FIELD(struct wire_table, head.items, "ItemCount", wire_get_u64),
+        FIELD(struct wire_table, head.bytes, "TableSizeBytes", wire_get_u64),
         FIELD(struct wire_table, billing, "BillingModeSummary", get_billing),
         FIELD(struct wire_table, table_class, "TableClassSummary", get_class),
         FIELD(struct wire_table, units, "ProvisionedThroughput", get_units),
-        FIELD(struct wire_table, head.is_protected, "DeletionProtectionEnabled", get_bool),
+        FIELD(struct wire_table, head.is_protected, "DeletionProtectionEnabled", wire_get_bool),
         FIELD(struct wire_table, view, "StreamSpecification", get_stream),
-        FIELD(struct wire_table, head.stream_label, "LatestStreamLabel", get_text),
+        FIELD(struct wire_table, head.stream_label, "LatestStreamLabel", wire_get_text),
     };
     return GET_OBJECT(j, fields, to);
 }
@@ -194,7 +196,7 @@ static enum core_projection projection_of(span word)
     return i < 3 ? (enum core_projection)i : CORE_PROJECT_ALL;
 }
 
-enum core_stream_view get_view(span word)
+enum core_stream_view wire_get_view(span word)
 {
     static const char *const words[] = {"", "KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE",
                                         "NEW_AND_OLD_IMAGES"};
@@ -239,7 +241,7 @@ static sheaf_rc set_indexes(struct ctx *c, const struct wire_table *w, struct co
     return SHEAF_OK;
 }
 
-sheaf_rc get_table(struct ctx *c, span answer, struct core_table_info *out)
+sheaf_rc wire_get_table(struct ctx *c, span answer, struct core_table_info *out)
 {
     static const struct field fields[] = {{"TableDescription", get_description, 0},
                                           {"Table", get_description, 0}};
@@ -254,7 +256,7 @@ sheaf_rc get_table(struct ctx *c, span answer, struct core_table_info *out)
     out->is_infrequent = span_eq(w.table_class, SPAN_LIT("STANDARD_INFREQUENT_ACCESS"));
     out->read_units = w.units.read;
     out->write_units = w.units.write;
-    out->stream = get_view(w.view);
+    out->stream = wire_get_view(w.view);
     TRY(set_keys(c, &w.keys, &w.types, &keys));
     out->hash = keys.hash[0];
     out->range = keys.range[0];

@@ -20,7 +20,7 @@ static const struct field *find(const struct field *fields, size_t n, span name)
     return NULL;
 }
 
-sheaf_rc get_object(struct json *j, const struct field *fields, size_t n, void *to)
+sheaf_rc wire_get_object(struct json *j, const struct field *fields, size_t n, void *to)
 {
     TRY(json_object(j));
     for (;;) {
@@ -38,11 +38,11 @@ sheaf_rc get_object(struct json *j, const struct field *fields, size_t n, void *
     }
 }
 
-sheaf_rc get_answer(struct ctx *c, span json, const struct field *fields, size_t n, void *to)
+sheaf_rc wire_get_answer(struct ctx *c, span json, const struct field *fields, size_t n, void *to)
 {
     struct json j;
     json_init(&j, c, json);
-    sheaf_rc rc = get_object(&j, fields, n, to);
+    sheaf_rc rc = wire_get_object(&j, fields, n, to);
     if (rc == SHEAF_OK) rc = json_end(&j);
     if (rc != SHEAF_SERIALIZATION && rc != SHEAF_VALIDATION) return rc;
     char why[200] = "it is not JSON";
@@ -55,11 +55,11 @@ sheaf_rc get_answer(struct ctx *c, span json, const struct field *fields, size_t
 
 /* ---- scalars ---- */
 
-sheaf_rc get_text(struct json *j, void *to) { return json_text(j, to); }
+sheaf_rc wire_get_text(struct json *j, void *to) { return json_text(j, to); }
 
-sheaf_rc get_bool(struct json *j, void *to) { return json_bool(j, to); }
+sheaf_rc wire_get_bool(struct json *j, void *to) { return json_bool(j, to); }
 
-sheaf_rc get_item(struct json *j, void *to)
+sheaf_rc wire_get_item(struct json *j, void *to)
 {
     struct json_item item = {.has = false};
     TRY(json_read_item(j, &item));
@@ -68,7 +68,7 @@ sheaf_rc get_item(struct json *j, void *to)
     return SHEAF_OK;
 }
 
-sheaf_rc get_double(struct json *j, void *to)
+sheaf_rc wire_get_double(struct json *j, void *to)
 {
     char text[64];
     span digits;
@@ -82,20 +82,20 @@ sheaf_rc get_double(struct json *j, void *to)
     return SHEAF_OK;
 }
 
-sheaf_rc get_u64(struct json *j, void *to)
+sheaf_rc wire_get_u64(struct json *j, void *to)
 {
     double v;
-    TRY(get_double(j, &v)); /* counts stay below 2^53 */
+    TRY(wire_get_double(j, &v)); /* counts stay below 2^53 */
     if (v < 0 || v > 9007199254740992.0)
         return err_validation(j->ctx->err, "%g is out of range", v);
     *(uint64_t *)to = (uint64_t)v;
     return SHEAF_OK;
 }
 
-sheaf_rc get_time(struct json *j, void *to)
+sheaf_rc wire_get_time(struct json *j, void *to)
 {
     double v;
-    TRY(get_double(j, &v));
+    TRY(wire_get_double(j, &v));
     if (fabs(v) > 1e12) return err_validation(j->ctx->err, "%g is out of range", v);
     *(int64_t *)to = (int64_t)llround(v * 1e6);
     return SHEAF_OK;
@@ -103,7 +103,7 @@ sheaf_rc get_time(struct json *j, void *to)
 
 /* ---- lists ---- */
 
-void *get_row(struct ctx *c, struct rows *r)
+void *wire_get_row(struct ctx *c, struct rows *r)
 {
     if (r->n == r->cap) {
         uint32_t cap = r->cap ? r->cap * 2 : 8;
@@ -119,30 +119,30 @@ void *get_row(struct ctx *c, struct rows *r)
     return r->all + r->size * r->n++;
 }
 
-sheaf_rc get_rows(struct json *j, struct rows *r, get_fn *read)
+sheaf_rc wire_get_rows(struct json *j, struct rows *r, get_fn *read)
 {
     TRY(json_array(j));
     for (;;) {
         bool has, absent;
         TRY(json_next_element(j, &has));
         if (!has) return SHEAF_OK;
-        void *row = get_row(j->ctx, r);
+        void *row = wire_get_row(j->ctx, r);
         if (!row) return SHEAF_NOMEM;
         TRY(is_null(j, &absent));
         if (!absent) TRY(read(j, row));
     }
 }
 
-sheaf_rc get_texts(struct json *j, void *to)
+sheaf_rc wire_get_texts(struct json *j, void *to)
 {
     struct texts *out = to;
     struct rows r = {.size = sizeof(span)};
-    TRY(get_rows(j, &r, get_text));
+    TRY(wire_get_rows(j, &r, wire_get_text));
     *out = (struct texts){(span *)(void *)r.all, r.n};
     return SHEAF_OK;
 }
 
-uint32_t get_place(span word, const char *const *words, uint32_t n)
+uint32_t wire_get_place(span word, const char *const *words, uint32_t n)
 {
     uint32_t i = 0;
     while (i < n && !span_eq(word, span_cstr(words[i]))) i++;
@@ -159,7 +159,7 @@ struct wire_capacity {
 
 static sheaf_rc get_units(struct json *j, void *to)
 {
-    static const struct field fields[] = {{"CapacityUnits", get_double, 0}};
+    static const struct field fields[] = {{"CapacityUnits", wire_get_double, 0}};
     return GET_OBJECT(j, fields, to);
 }
 
@@ -173,7 +173,7 @@ static sheaf_rc get_arms(struct json *j, void *to, bool is_local)
         bool has;
         TRY(json_next_name(j, &name, &has));
         if (!has) return SHEAF_OK;
-        struct core_arm *arm = get_row(j->ctx, arms);
+        struct core_arm *arm = wire_get_row(j->ctx, arms);
         if (!arm) return SHEAF_NOMEM;
         *arm = (struct core_arm){.index = name, .is_local = is_local};
         TRY(get_units(j, &arm->units));
@@ -183,19 +183,19 @@ static sheaf_rc get_arms(struct json *j, void *to, bool is_local)
 static sheaf_rc get_local_arms(struct json *j, void *to) { return get_arms(j, to, true); }
 static sheaf_rc get_global_arms(struct json *j, void *to) { return get_arms(j, to, false); }
 
-sheaf_rc get_read_capacity(struct json *j, void *to)
+sheaf_rc wire_get_read_capacity(struct json *j, void *to)
 {
-    TRY(get_capacity(j, to));
+    TRY(wire_get_capacity(j, to));
     ((struct core_capacity *)to)->is_write = false;
     return SHEAF_OK;
 }
 
-sheaf_rc get_capacity(struct json *j, void *to)
+sheaf_rc wire_get_capacity(struct json *j, void *to)
 {
     static const struct field fields[] = {
-        FIELD(struct wire_capacity, head.table, "TableName", get_text),
-        FIELD(struct wire_capacity, head.units, "CapacityUnits", get_double),
-        FIELD(struct wire_capacity, read, "ReadCapacityUnits", get_double),
+        FIELD(struct wire_capacity, head.table, "TableName", wire_get_text),
+        FIELD(struct wire_capacity, head.units, "CapacityUnits", wire_get_double),
+        FIELD(struct wire_capacity, read, "ReadCapacityUnits", wire_get_double),
         FIELD(struct wire_capacity, base, "Table", get_units),
         FIELD(struct wire_capacity, arms, "LocalSecondaryIndexes", get_local_arms),
         FIELD(struct wire_capacity, arms, "GlobalSecondaryIndexes", get_global_arms),
@@ -217,16 +217,19 @@ sheaf_rc get_capacity(struct json *j, void *to)
 static sheaf_rc get_some(struct json *j, struct capacities *out, get_fn *read)
 {
     struct rows r = {.size = sizeof(struct core_capacity)};
-    TRY(get_rows(j, &r, read));
+    TRY(wire_get_rows(j, &r, read));
     *out = (struct capacities){(struct core_capacity *)(void *)r.all, r.n};
     return SHEAF_OK;
 }
 
-sheaf_rc get_capacities(struct json *j, void *to) { return get_some(j, to, get_capacity); }
-
-sheaf_rc get_read_capacities(struct json *j, void *to)
+sheaf_rc wire_get_capacities(struct json *j, void *to)
 {
-    return get_some(j, to, get_read_capacity);
+    return get_some(j, to, wire_get_capacity);
+}
+
+sheaf_rc wire_get_read_capacities(struct json *j, void *to)
+{
+    return get_some(j, to, wire_get_read_capacity);
 }
 
 /* ---- item collection metrics ---- */
@@ -234,23 +237,23 @@ sheaf_rc get_read_capacities(struct json *j, void *to)
 static sheaf_rc get_estimate(struct json *j, void *to)
 {
     struct rows r = {.size = sizeof(double)};
-    TRY(get_rows(j, &r, get_double));
+    TRY(wire_get_rows(j, &r, wire_get_double));
     double gb = r.n ? *(double *)(void *)r.all : 0;
     *(uint64_t *)to = gb > 0 && gb < 1e6 ? (uint64_t)(gb * 1073741824.0) : 0;
     return SHEAF_OK;
 }
 
-sheaf_rc get_metrics(struct json *j, void *to)
+sheaf_rc wire_get_metrics(struct json *j, void *to)
 {
     static const struct field fields[] = {
-        FIELD(struct core_metrics, key, "ItemCollectionKey", get_item),
+        FIELD(struct core_metrics, key, "ItemCollectionKey", wire_get_item),
         FIELD(struct core_metrics, bytes, "SizeEstimateRangeGB", get_estimate),
     };
     return GET_OBJECT(j, fields, to);
 }
 
 /* {"table": [metrics, …], …} */
-sheaf_rc get_metrics_map(struct json *j, void *to)
+sheaf_rc wire_get_metrics_map(struct json *j, void *to)
 {
     struct rows all = {.size = sizeof(struct core_metrics)};
     TRY(json_object(j));
@@ -260,7 +263,7 @@ sheaf_rc get_metrics_map(struct json *j, void *to)
         TRY(json_next_name(j, &table, &has));
         if (!has) break;
         uint32_t first = all.n;
-        TRY(get_rows(j, &all, get_metrics));
+        TRY(wire_get_rows(j, &all, wire_get_metrics));
         struct core_metrics *m = (struct core_metrics *)(void *)all.all;
         for (uint32_t i = first; i < all.n; i++) m[i].table = table;
     }

@@ -11,29 +11,29 @@ static sheaf_rc encode_write(struct ctx *c, const struct core_write_item *q, spa
 {
     const struct core_write *w = &q->write;
     struct buf b;
-    put_begin(&b, c);
-    put_text(&b, "TableName", w->table);
-    put_item(&b, w->action == CORE_PUT ? "Item" : "Key", w->item);
-    put_text(&b, "UpdateExpression", w->update);
-    put_text(&b, "ConditionExpression", w->condition);
-    put_names(&b, w->env);
-    put_values(&b, w->env);
+    wire_put_begin(&b, c);
+    wire_put_text(&b, "TableName", w->table);
+    wire_put_item(&b, w->action == CORE_PUT ? "Item" : "Key", w->item);
+    wire_put_text(&b, "UpdateExpression", w->update);
+    wire_put_text(&b, "ConditionExpression", w->condition);
+    wire_put_names(&b, w->env);
+    wire_put_values(&b, w->env);
     PUT_WORD(&b, "ReturnValues", return_words, q->returns);
-    put_capacity(&b, q->capacity);
-    put_metrics(&b, q->wants_metrics);
+    wire_put_capacity(&b, q->capacity);
+    wire_put_metrics(&b, q->wants_metrics);
     if (w->wants_old_on_failure)
-        put_text(&b, "ReturnValuesOnConditionCheckFailure", SPAN_LIT("ALL_OLD"));
-    return put_end(&b, c, body_out);
+        wire_put_text(&b, "ReturnValuesOnConditionCheckFailure", SPAN_LIT("ALL_OLD"));
+    return wire_put_end(&b, c, body_out);
 }
 
 static sheaf_rc decode_written(struct ctx *c, span answer, span table,
                                struct core_write_outcome *out)
 {
     static const struct field fields[] = {
-        FIELD(struct core_write_outcome, attributes, "Attributes", get_item),
-        FIELD(struct core_write_outcome, attributes, "Item", get_item), /* of a refusal */
-        FIELD(struct core_write_outcome, capacity, "ConsumedCapacity", get_capacity),
-        FIELD(struct core_write_outcome, metrics, "ItemCollectionMetrics", get_metrics),
+        FIELD(struct core_write_outcome, attributes, "Attributes", wire_get_item),
+        FIELD(struct core_write_outcome, attributes, "Item", wire_get_item), /* of a refusal */
+        FIELD(struct core_write_outcome, capacity, "ConsumedCapacity", wire_get_capacity),
+        FIELD(struct core_write_outcome, metrics, "ItemCollectionMetrics", wire_get_metrics),
     };
     TRY(GET_ANSWER(c, answer, fields, out));
     if (out->metrics.key.p) out->metrics.table = table;
@@ -64,20 +64,20 @@ sheaf_rc client_get_item(struct client *k, struct ctx *c, const struct core_get_
 {
     static const struct client_op op = {.name = "GetItem"};
     static const struct field fields[] = {
-        FIELD(struct core_item_outcome, item, "Item", get_item),
-        FIELD(struct core_item_outcome, capacity, "ConsumedCapacity", get_read_capacity),
+        FIELD(struct core_item_outcome, item, "Item", wire_get_item),
+        FIELD(struct core_item_outcome, capacity, "ConsumedCapacity", wire_get_read_capacity),
     };
     struct buf b;
     span body, answer;
     *out = (struct core_item_outcome){.position = 0};
-    put_begin(&b, c);
-    put_text(&b, "TableName", q->get.table);
-    put_item(&b, "Key", q->get.key);
-    put_text(&b, "ProjectionExpression", q->get.projection);
-    put_names(&b, q->get.env);
-    put_true(&b, "ConsistentRead", q->get.is_consistent);
-    put_capacity(&b, q->capacity);
-    TRY(put_end(&b, c, &body));
+    wire_put_begin(&b, c);
+    wire_put_text(&b, "TableName", q->get.table);
+    wire_put_item(&b, "Key", q->get.key);
+    wire_put_text(&b, "ProjectionExpression", q->get.projection);
+    wire_put_names(&b, q->get.env);
+    wire_put_true(&b, "ConsistentRead", q->get.is_consistent);
+    wire_put_capacity(&b, q->capacity);
+    TRY(wire_put_end(&b, c, &body));
     TRY(client_send(k, c, &op, body, &answer));
     return GET_ANSWER(c, answer, fields, out);
 }
@@ -89,23 +89,23 @@ static sheaf_rc encode_query(struct ctx *c, const struct core_query *q, span *bo
     static const char *const select_words[] = {"", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES",
                                                "COUNT", "SPECIFIC_ATTRIBUTES"};
     struct buf b;
-    put_begin(&b, c);
-    put_text(&b, "TableName", q->table);
-    put_text(&b, "IndexName", q->index);
-    put_text(&b, "KeyConditionExpression", q->key_condition);
-    put_text(&b, "FilterExpression", q->filter);
-    put_text(&b, "ProjectionExpression", q->projection);
-    put_names(&b, q->env);
-    put_values(&b, q->env);
-    put_item(&b, "ExclusiveStartKey", q->start_key);
+    wire_put_begin(&b, c);
+    wire_put_text(&b, "TableName", q->table);
+    wire_put_text(&b, "IndexName", q->index);
+    wire_put_text(&b, "KeyConditionExpression", q->key_condition);
+    wire_put_text(&b, "FilterExpression", q->filter);
+    wire_put_text(&b, "ProjectionExpression", q->projection);
+    wire_put_names(&b, q->env);
+    wire_put_values(&b, q->env);
+    wire_put_item(&b, "ExclusiveStartKey", q->start_key);
     PUT_WORD(&b, "Select", select_words, q->select);
-    put_number(&b, "Limit", q->limit);
-    if (q->has_segment) put_count(&b, "Segment", q->segment);
-    if (q->has_segment) put_count(&b, "TotalSegments", q->n_segments);
-    if (q->is_backward) put_bool(&b, "ScanIndexForward", false);
-    put_true(&b, "ConsistentRead", q->is_consistent);
-    put_capacity(&b, q->capacity);
-    return put_end(&b, c, body_out);
+    wire_put_number(&b, "Limit", q->limit);
+    if (q->has_segment) wire_put_count(&b, "Segment", q->segment);
+    if (q->has_segment) wire_put_count(&b, "TotalSegments", q->n_segments);
+    if (q->is_backward) wire_put_bool(&b, "ScanIndexForward", false);
+    wire_put_true(&b, "ConsistentRead", q->is_consistent);
+    wire_put_capacity(&b, q->capacity);
+    return wire_put_end(&b, c, body_out);
 }
 
 struct wire_page {
@@ -113,16 +113,16 @@ struct wire_page {
     struct rows items; /* of span */
 };
 
-static sheaf_rc get_items(struct json *j, void *to) { return get_rows(j, to, get_item); }
+static sheaf_rc get_items(struct json *j, void *to) { return wire_get_rows(j, to, wire_get_item); }
 
 static sheaf_rc decode_page(struct ctx *c, span answer, struct core_page *out)
 {
     static const struct field fields[] = {
         FIELD(struct wire_page, items, "Items", get_items),
-        FIELD(struct wire_page, page.matched, "Count", get_u64),
-        FIELD(struct wire_page, page.scanned, "ScannedCount", get_u64),
-        FIELD(struct wire_page, page.last_key, "LastEvaluatedKey", get_item),
-        FIELD(struct wire_page, page.capacity, "ConsumedCapacity", get_read_capacity),
+        FIELD(struct wire_page, page.matched, "Count", wire_get_u64),
+        FIELD(struct wire_page, page.scanned, "ScannedCount", wire_get_u64),
+        FIELD(struct wire_page, page.last_key, "LastEvaluatedKey", wire_get_item),
+        FIELD(struct wire_page, page.capacity, "ConsumedCapacity", wire_get_read_capacity),
     };
     struct wire_page w = {.items = {.size = sizeof(span)}};
     TRY(GET_ANSWER(c, answer, fields, &w));

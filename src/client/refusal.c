@@ -52,9 +52,9 @@ sheaf_rc client_refusal(struct ctx *c, int status, span body)
         span type, message;
     } w = {.type = SPAN_NONE};
     static const struct field fields[] = {
-        FIELD(struct wire, type, "__type", get_text),
-        FIELD(struct wire, message, "message", get_text),
-        FIELD(struct wire, message, "Message", get_text),
+        FIELD(struct wire, type, "__type", wire_get_text),
+        FIELD(struct wire, message, "message", wire_get_text),
+        FIELD(struct wire, message, "Message", wire_get_text),
     };
     struct ctx quiet = {c->arena, NULL};
     if (GET_ANSWER(&quiet, body, fields, &w) != SHEAF_OK) w = (struct wire){.type = SPAN_NONE};

@@ -18,14 +18,14 @@ struct wire_stream {
 static sheaf_rc get_stream(struct json *j, void *to)
 {
     static const struct field fields[] = {
-        FIELD(struct core_stream_info, arn, "StreamArn", get_text),
-        FIELD(struct core_stream_info, table, "TableName", get_text),
-        FIELD(struct core_stream_info, label, "StreamLabel", get_text),
+        FIELD(struct core_stream_info, arn, "StreamArn", wire_get_text),
+        FIELD(struct core_stream_info, table, "TableName", wire_get_text),
+        FIELD(struct core_stream_info, label, "StreamLabel", wire_get_text),
     };
     return GET_OBJECT(j, fields, to);
 }
 
-static sheaf_rc get_streams(struct json *j, void *to) { return get_rows(j, to, get_stream); }
+static sheaf_rc get_streams(struct json *j, void *to) { return wire_get_rows(j, to, get_stream); }
 
 /* The operation tells neither status nor view. */
 sheaf_rc client_list_streams(struct client *k, struct ctx *c, const struct core_list_streams *q,
@@ -38,16 +38,16 @@ sheaf_rc client_list_streams(struct client *k, struct ctx *c, const struct core_
     } w = {.streams = {.size = sizeof(struct core_stream_info)}};
     static const struct field fields[] = {
         FIELD(struct wire, streams, "Streams", get_streams),
-        FIELD(struct wire, last, "LastEvaluatedStreamArn", get_text),
+        FIELD(struct wire, last, "LastEvaluatedStreamArn", wire_get_text),
     };
     struct buf b;
     span body, answer;
     *out = (struct core_streams_outcome){.position = 0};
-    put_begin(&b, c);
-    put_text(&b, "TableName", q->table);
-    put_text(&b, "ExclusiveStartStreamArn", q->after_arn);
-    put_number(&b, "Limit", q->limit);
-    TRY(put_end(&b, c, &body));
+    wire_put_begin(&b, c);
+    wire_put_text(&b, "TableName", q->table);
+    wire_put_text(&b, "ExclusiveStartStreamArn", q->after_arn);
+    wire_put_number(&b, "Limit", q->limit);
+    TRY(wire_put_end(&b, c, &body));
     TRY(client_send(k, c, &op, body, &answer));
     TRY(GET_ANSWER(c, answer, fields, &w));
     out->streams = (struct core_stream_info *)(void *)w.streams.all;
@@ -65,8 +65,8 @@ sheaf_rc client_list_streams(struct client *k, struct ctx *c, const struct core_
 static sheaf_rc get_range(struct json *j, void *to)
 {
     static const struct field fields[] = {
-        FIELD(struct core_shard_info, first, "StartingSequenceNumber", get_text),
-        FIELD(struct core_shard_info, last, "EndingSequenceNumber", get_text),
+        FIELD(struct core_shard_info, first, "StartingSequenceNumber", wire_get_text),
+        FIELD(struct core_shard_info, last, "EndingSequenceNumber", wire_get_text),
     };
     return GET_OBJECT(j, fields, to);
 }
@@ -74,25 +74,25 @@ static sheaf_rc get_range(struct json *j, void *to)
 static sheaf_rc get_shard(struct json *j, void *to)
 {
     static const struct field fields[] = {
-        FIELD(struct core_shard_info, id, "ShardId", get_text),
-        FIELD(struct core_shard_info, parent, "ParentShardId", get_text),
+        FIELD(struct core_shard_info, id, "ShardId", wire_get_text),
+        FIELD(struct core_shard_info, parent, "ParentShardId", wire_get_text),
         {"SequenceNumberRange", get_range, 0},
     };
     return GET_OBJECT(j, fields, to);
 }
 
-static sheaf_rc get_shards(struct json *j, void *to) { return get_rows(j, to, get_shard); }
+static sheaf_rc get_shards(struct json *j, void *to) { return wire_get_rows(j, to, get_shard); }
 
 static sheaf_rc get_description(struct json *j, void *to)
 {
     static const struct field fields[] = {
-        {"StreamArn", get_text, offsetof(struct wire_stream, head.arn)},
-        {"TableName", get_text, offsetof(struct wire_stream, head.table)},
-        {"StreamLabel", get_text, offsetof(struct wire_stream, head.label)},
-        {"CreationRequestDateTime", get_time, offsetof(struct wire_stream, head.created_us)},
-        FIELD(struct wire_stream, status, "StreamStatus", get_text),
-        FIELD(struct wire_stream, view, "StreamViewType", get_text),
-        FIELD(struct wire_stream, last_shard, "LastEvaluatedShardId", get_text),
+        {"StreamArn", wire_get_text, offsetof(struct wire_stream, head.arn)},
+        {"TableName", wire_get_text, offsetof(struct wire_stream, head.table)},
+        {"StreamLabel", wire_get_text, offsetof(struct wire_stream, head.label)},
+        {"CreationRequestDateTime", wire_get_time, offsetof(struct wire_stream, head.created_us)},
+        FIELD(struct wire_stream, status, "StreamStatus", wire_get_text),
+        FIELD(struct wire_stream, view, "StreamViewType", wire_get_text),
+        FIELD(struct wire_stream, last_shard, "LastEvaluatedShardId", wire_get_text),
         FIELD(struct wire_stream, shards, "Shards", get_shards),
     };
     return GET_OBJECT(j, fields, to);
@@ -108,16 +108,16 @@ sheaf_rc client_describe_stream(struct client *k, struct ctx *c,
     struct buf b;
     span body, answer;
     *out = (struct core_stream_outcome){.position = 0};
-    put_begin(&b, c);
-    put_text(&b, "StreamArn", q->arn);
-    put_text(&b, "ExclusiveStartShardId", q->after_shard);
-    put_number(&b, "Limit", q->limit);
-    TRY(put_end(&b, c, &body));
+    wire_put_begin(&b, c);
+    wire_put_text(&b, "StreamArn", q->arn);
+    wire_put_text(&b, "ExclusiveStartShardId", q->after_shard);
+    wire_put_number(&b, "Limit", q->limit);
+    TRY(wire_put_end(&b, c, &body));
     TRY(client_send(k, c, &op, body, &answer));
     TRY(GET_ANSWER(c, answer, fields, &w));
     out->stream = w.head;
     out->stream.is_enabled = is_enabled(w.status);
-    out->stream.view = get_view(w.view);
+    out->stream.view = wire_get_view(w.view);
     out->shards = (struct core_shard_info *)(void *)w.shards.all;
     out->n_shards = w.shards.n;
     out->last_shard = w.last_shard;
@@ -133,16 +133,16 @@ sheaf_rc client_get_iterator(struct client *k, struct ctx *c, const struct core_
     static const char *const types[] = {"TRIM_HORIZON", "LATEST", "AT_SEQUENCE_NUMBER",
                                         "AFTER_SEQUENCE_NUMBER"};
     static const struct field fields[] = {
-        FIELD(struct core_iterator_outcome, iterator, "ShardIterator", get_text)};
+        FIELD(struct core_iterator_outcome, iterator, "ShardIterator", wire_get_text)};
     struct buf b;
     span body, answer;
     *out = (struct core_iterator_outcome){.position = 0};
-    put_begin(&b, c);
-    put_text(&b, "StreamArn", q->arn);
-    put_text(&b, "ShardId", q->shard);
+    wire_put_begin(&b, c);
+    wire_put_text(&b, "StreamArn", q->arn);
+    wire_put_text(&b, "ShardId", q->shard);
     PUT_WORD(&b, "ShardIteratorType", types, q->type);
-    put_text(&b, "SequenceNumber", q->sequence);
-    TRY(put_end(&b, c, &body));
+    wire_put_text(&b, "SequenceNumber", q->sequence);
+    TRY(wire_put_end(&b, c, &body));
     TRY(client_send(k, c, &op, body, &answer));
     return GET_ANSWER(c, answer, fields, out);
 }
@@ -155,36 +155,40 @@ struct wire_record {
 static sheaf_rc get_change(struct json *j, void *to)
 {
     static const struct field fields[] = {
-        {"ApproximateCreationDateTime", get_time, offsetof(struct wire_record, head.created_us)},
-        {"Keys", get_item, offsetof(struct wire_record, head.keys)},
-        {"NewImage", get_item, offsetof(struct wire_record, head.new_image)},
-        {"OldImage", get_item, offsetof(struct wire_record, head.old_image)},
-        {"SequenceNumber", get_text, offsetof(struct wire_record, head.sequence)},
-        {"SizeBytes", get_u64, offsetof(struct wire_record, head.size)},
-        FIELD(struct wire_record, view, "StreamViewType", get_text),
+        {"ApproximateCreationDateTime", wire_get_time,
+         offsetof(struct wire_record, head.created_us)},
+        {"Keys", wire_get_item, offsetof(struct wire_record, head.keys)},
+        {"NewImage", wire_get_item, offsetof(struct wire_record, head.new_image)},
+        {"OldImage", wire_get_item, offsetof(struct wire_record, head.old_image)},
+        {"SequenceNumber", wire_get_text, offsetof(struct wire_record, head.sequence)},
+        {"SizeBytes", wire_get_u64, offsetof(struct wire_record, head.size)},
+        FIELD(struct wire_record, view, "StreamViewType", wire_get_text),
     };
     return GET_OBJECT(j, fields, to);
 }
 
 static sheaf_rc get_identity(struct json *j, void *to)
 {
-    static const struct field fields[] = {{"PrincipalId", get_text, 0},
-                                          {"principalId", get_text, 0}};
+    static const struct field fields[] = {{"PrincipalId", wire_get_text, 0},
+                                          {"principalId", wire_get_text, 0}};
     return GET_OBJECT(j, fields, to);
 }
 
 static sheaf_rc get_record(struct json *j, void *to)
 {
     static const struct field fields[] = {
-        {"eventID", get_text, offsetof(struct wire_record, head.id)},
-        FIELD(struct wire_record, event, "eventName", get_text),
+        {"eventID", wire_get_text, offsetof(struct wire_record, head.id)},
+        FIELD(struct wire_record, event, "eventName", wire_get_text),
         {"dynamodb", get_change, 0},
         FIELD(struct wire_record, principal, "userIdentity", get_identity),
     };
     return GET_OBJECT(j, fields, to);
 }
 
-static sheaf_rc get_record_list(struct json *j, void *to) { return get_rows(j, to, get_record); }
+static sheaf_rc get_record_list(struct json *j, void *to)
+{
+    return wire_get_rows(j, to, get_record);
+}
 
 static sheaf_rc set_records(struct ctx *c, const struct rows *found, struct core_records *out)
 {
@@ -203,7 +207,7 @@ static sheaf_rc set_records(struct ctx *c, const struct rows *found, struct core
         out->records[i].is_ttl = span_eq(w[i].principal, SPAN_LIT("dynamodb.amazonaws.com"));
     }
     out->n = found->n;
-    if (found->n) out->view = get_view(w[0].view);
+    if (found->n) out->view = wire_get_view(w[0].view);
     return SHEAF_OK;
 }
 
@@ -217,15 +221,15 @@ sheaf_rc client_get_records(struct client *k, struct ctx *c, span iterator, uint
     } w = {.records = {.size = sizeof(struct wire_record)}};
     static const struct field fields[] = {
         FIELD(struct wire, records, "Records", get_record_list),
-        FIELD(struct wire, next, "NextShardIterator", get_text),
+        FIELD(struct wire, next, "NextShardIterator", wire_get_text),
     };
     struct buf b;
     span body, answer;
     *out = (struct core_records){.position = 0};
-    put_begin(&b, c);
-    put_text(&b, "ShardIterator", iterator);
-    put_number(&b, "Limit", limit);
-    TRY(put_end(&b, c, &body));
+    wire_put_begin(&b, c);
+    wire_put_text(&b, "ShardIterator", iterator);
+    wire_put_number(&b, "Limit", limit);
+    TRY(wire_put_end(&b, c, &body));
     TRY(client_send(k, c, &op, body, &answer));
     TRY(GET_ANSWER(c, answer, fields, &w));
     out->next_iterator = w.next;

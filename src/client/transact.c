@@ -8,17 +8,17 @@
 static void put_action(struct buf *b, const struct core_write *w)
 {
     static const char *const names[] = {"Put", "Update", "Delete", "ConditionCheck"};
-    put_next(b);
+    wire_put_next(b);
     buf_put_u8(b, '{');
-    put_open(b, names[w->action], '{');
-    put_text(b, "TableName", w->table);
-    put_item(b, w->action == CORE_PUT ? "Item" : "Key", w->item);
-    put_text(b, "UpdateExpression", w->update);
-    put_text(b, "ConditionExpression", w->condition);
-    put_names(b, w->env);
-    put_values(b, w->env);
+    wire_put_open(b, names[w->action], '{');
+    wire_put_text(b, "TableName", w->table);
+    wire_put_item(b, w->action == CORE_PUT ? "Item" : "Key", w->item);
+    wire_put_text(b, "UpdateExpression", w->update);
+    wire_put_text(b, "ConditionExpression", w->condition);
+    wire_put_names(b, w->env);
+    wire_put_values(b, w->env);
     if (w->wants_old_on_failure)
-        put_text(b, "ReturnValuesOnConditionCheckFailure", SPAN_LIT("ALL_OLD"));
+        wire_put_text(b, "ReturnValuesOnConditionCheckFailure", SPAN_LIT("ALL_OLD"));
     buf_put(b, "}}", 2);
 }
 
@@ -28,7 +28,7 @@ static sheaf_rc put_token(struct ctx *c, struct buf *b, span given)
     uint8_t bytes[16];
     char text[33];
     if (given.p) {
-        put_text(b, "ClientRequestToken", given);
+        wire_put_text(b, "ClientRequestToken", given);
         return SHEAF_OK;
     }
     if (!rng_secret(bytes, sizeof bytes))
@@ -37,21 +37,21 @@ static sheaf_rc put_token(struct ctx *c, struct buf *b, span given)
         text[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
         text[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
     }
-    put_text(b, "ClientRequestToken", SPAN(text, 32));
+    wire_put_text(b, "ClientRequestToken", SPAN(text, 32));
     return SHEAF_OK;
 }
 
 static sheaf_rc encode(struct ctx *c, const struct core_transact_write *q, span *body_out)
 {
     struct buf b;
-    put_begin(&b, c);
-    put_open(&b, "TransactItems", '[');
+    wire_put_begin(&b, c);
+    wire_put_open(&b, "TransactItems", '[');
     for (uint32_t i = 0; i < q->n; i++) put_action(&b, &q->writes[i]);
-    put_close(&b, ']');
+    wire_put_close(&b, ']');
     TRY(put_token(c, &b, q->token));
-    put_capacity(&b, q->capacity);
-    put_metrics(&b, q->wants_metrics);
-    return put_end(&b, c, body_out);
+    wire_put_capacity(&b, q->capacity);
+    wire_put_metrics(&b, q->wants_metrics);
+    return wire_put_end(&b, c, body_out);
 }
 
 /* ---- reasons ---- */
@@ -63,14 +63,14 @@ struct wire_reason {
 static sheaf_rc get_reason(struct json *j, void *to)
 {
     static const struct field fields[] = {
-        FIELD(struct wire_reason, code, "Code", get_text),
-        FIELD(struct wire_reason, message, "Message", get_text),
-        FIELD(struct wire_reason, item, "Item", get_item),
+        FIELD(struct wire_reason, code, "Code", wire_get_text),
+        FIELD(struct wire_reason, message, "Message", wire_get_text),
+        FIELD(struct wire_reason, item, "Item", wire_get_item),
     };
     return GET_OBJECT(j, fields, to);
 }
 
-static sheaf_rc get_reasons(struct json *j, void *to) { return get_rows(j, to, get_reason); }
+static sheaf_rc get_reasons(struct json *j, void *to) { return wire_get_rows(j, to, get_reason); }
 
 static sheaf_rc rc_of(span code)
 {
@@ -121,8 +121,8 @@ sheaf_rc client_transact_write(struct client *k, struct ctx *c, const struct cor
         struct metrics_list metrics;
     } w = {.capacity = {.n = 0}};
     static const struct field fields[] = {
-        FIELD(struct wire, capacity, "ConsumedCapacity", get_capacities),
-        FIELD(struct wire, metrics, "ItemCollectionMetrics", get_metrics_map),
+        FIELD(struct wire, capacity, "ConsumedCapacity", wire_get_capacities),
+        FIELD(struct wire, metrics, "ItemCollectionMetrics", wire_get_metrics_map),
     };
     span body, answer;
     *out = (struct core_multi_outcome){.position = 0};
