@@ -29,6 +29,9 @@ struct side {
     bool is_backward;
 };
 
+/* About 200 bytes of text. */
+extern const char note[];
+
 /* Ends the program with the error's message. */
 void must(sheaf_rc rc, const sheaf_error *err);
 void name_keys(uint64_t i, char pk[24], char sk[32]);
@@ -51,5 +54,7 @@ void remove_directory(const char *directory);
 
 /* bench_embedded --growth; the program's exit code. */
 int run_growth(const struct bench_options *o, const char *engine);
+/* bench_embedded --ttl; the program's exit code. */
+int run_ttl(const struct bench_options *o);
 
 #endif
