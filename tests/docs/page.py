@@ -3,13 +3,14 @@ follows.
 
 usage: page.py PAGE INCLUDE_DIR LIBRARY_DIR
 A ```c or ```cpp block with a main is a program. The other ```c blocks of a page are pieces of one more
-program, in order: those that begin with `static` or `#define` stand at its top, the others each in braces
-inside main, where `db` (a sheaf_db *) and `err` (a sheaf_error) are declared. A ```text block right behind
-one is exactly what it prints.
+program, in order: those that begin with `static`, `#define` or a type's definition stand at its top, the
+others each in braces inside main, where `db` (a sheaf_db *) and `err` (a sheaf_error) are declared. A
+```text block right behind one is exactly what it prints.
 """
 import os, re, subprocess, sys, tempfile
 
-HEAD = "#define SHEAF_SHORT_NAMES\n#include <sheaf/sheaf.h>\n#include <string.h>\nstatic sheaf_error err;\nstatic sheaf_db *db;\n"
+HEAD = "#define SHEAF_SHORT_NAMES\n#include <sheaf/mapper.h>\n#include <string.h>\nstatic sheaf_error err;\nstatic sheaf_db *db;\n"
+TOP = r"static|#define|(struct|enum) \w+ \{"
 MARK = "---- piece {} ----\n"
 COMPILERS = {"c": ["gcc", "-std=c11", "-x", "c"], "cpp": ["g++", "-std=c++17", "-x", "c++"]}
 
@@ -43,7 +44,7 @@ def blocks_of(text):
 def pieces_as_program(page, pieces):
     top, body = HEAD, ""
     for line, _, code, _ in pieces:
-        if re.match(r"static|#define", code):
+        if re.match(TOP, code):
             top += f'#line {line} "{page}"\n{code}'
         else:
             body += f'printf("%s", "{MARK.format(line)[:-1]}\\n");\n{{\n#line {line} "{page}"\n{code}}}\n'
@@ -68,7 +69,7 @@ def main(page, include, libraries):
         if block not in pieces:
             got = run(language, code, include, libraries)
         else:
-            got = said.get(line, "" if said and re.match(r"static|#define", code) else None)
+            got = said.get(line, "" if said and re.match(TOP, code) else None)
         if got is None or (wanted is not None and got != wanted):
             print(f"{page}:{line}: this block does not do what the page says; it printed:\n{got}")
             failed += 1
