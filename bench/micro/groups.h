@@ -10,6 +10,7 @@ void bench_jsons(const struct bench_options *o);
 void bench_expressions(const struct bench_options *o);
 void bench_keys(const struct bench_options *o);
 void bench_signatures(const struct bench_options *o);
+void bench_mappers(const struct bench_options *o);
 void bench_engines(const struct bench_options *o);
 
 #endif

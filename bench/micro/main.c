@@ -41,6 +41,7 @@ int main(int argc, char **argv)
     bench_expressions(&o);
     bench_keys(&o);
     bench_signatures(&o);
+    bench_mappers(&o);
     bench_engines(&o);
     return 0;
 }

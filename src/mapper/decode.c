@@ -9,6 +9,7 @@ struct dec {
     struct ctx *c;
     const struct map_place *place;
     int depth;
+    uint64_t *seen; /* of the whole struct: a bit for each of its first 64 fields; NULL: nested */
 };
 
 static const char *type_name(sheaf_type t)
@@ -130,6 +131,21 @@ static bool get_u64(const sheaf_value *v, uint64_t *out)
     return true;
 }
 
+/* Most integers: the digits of one that surely fits. */
+static bool get_small(const sheaf_value *v, int64_t *out)
+{
+    if (v->n == 0 || v->n > 18) return false;
+    const char *p = v->u.p, *end = p + v->n;
+    bool is_negative = *p == '-';
+    int64_t i = 0;
+    for (p += is_negative; p < end; p++) {
+        if (*p < '0' || *p > '9') return false;
+        i = i * 10 + (*p - '0');
+    }
+    *out = is_negative ? -i : i;
+    return true;
+}
+
 static sheaf_rc get_int(const struct dec *d, const struct map_field *f, const sheaf_value *v,
                         void *to)
 {
@@ -137,7 +153,8 @@ static sheaf_rc get_int(const struct dec *d, const struct map_field *f, const sh
     size_t size = f->f->rep & SHEAF_REP_OPT ? f->f->item_size : f->f->size;
     bool is_unsigned = (f->f->rep & ~(unsigned)SHEAF_REP_OPT) == SHEAF_REP_UINT;
     int64_t i;
-    if (sheaf_value_i64(v, &i) && map_store_int(to, size, is_unsigned, i)) return SHEAF_OK;
+    bool is_int = get_small(v, &i) || sheaf_value_i64(v, &i);
+    if (is_int && map_store_int(to, size, is_unsigned, i)) return SHEAF_OK;
     if (is_unsigned && size == 8 && get_u64(v, to)) return SHEAF_OK;
     return map_fail(d->c, d->place, f, "%s is not %s integer of %zu bytes",
                     v->n == SHEAF_N_INT64_ ? "the number" : sheaf_value_str(v).p,
@@ -191,7 +208,7 @@ static sheaf_rc get_nested(const struct dec *d, const struct map_field *f, size_
     struct map_step step = {d->place->step, f, i};
     struct map_place place = *d->place;
     place.step = &step;
-    struct dec in = {d->c, &place, d->depth + 1};
+    struct dec in = {d->c, &place, d->depth + 1, NULL};
     if (in.depth >= MAP_NEST_MAX)
         return map_fail(d->c, d->place, f, "nested deeper than %d levels", MAP_NEST_MAX);
     return get_struct(&in, f->shape, item, to);
@@ -221,18 +238,10 @@ static sheaf_rc get_member(const struct dec *d, const struct map_field *f, const
     }
 }
 
-static sheaf_type many_type(unsigned kind)
-{
-    return kind == SHEAF_IS_STRSET    ? SHEAF_SS
-           : kind == SHEAF_IS_INTSET  ? SHEAF_NS
-           : kind == SHEAF_IS_BYTESET ? SHEAF_BS
-                                      : SHEAF_L;
-}
-
 static sheaf_rc get_many(const struct dec *d, const struct map_field *f, const sheaf_value *v,
                          void *object)
 {
-    TRY(need(d, f, v, many_type(f->f->kind)));
+    TRY(need(d, f, v, map_many_type(f->f->kind)));
     size_t n = sheaf_list_count(v->u.list), size = f->f->item_size;
     uint8_t *to = arena_zalloc_array(d->c->arena, n + 1, size); /* never NULL, even for none */
     if (!to) return nomem(d);
@@ -343,6 +352,14 @@ static const struct map_field *look_up(const struct map_shape *s, const char *na
     return map_field_stored(s, name, strlen(name));
 }
 
+/* 0 for what is no field, or behind the 64th. */
+static uint64_t bit_of(const struct map_shape *s, const struct map_field *f)
+{
+    if (f->f->kind == SHEAF_IS_KEY) return 0;
+    size_t i = (size_t)(f - s->fields);
+    return i < 64 ? UINT64_C(1) << i : 0;
+}
+
 static sheaf_rc add_extra(const struct dec *d, const sheaf_attr *a, size_t room, sheaf_item **extra)
 {
     if (!*extra) {
@@ -364,6 +381,7 @@ static sheaf_rc get_struct(const struct dec *d, const struct map_shape *shape,
         sheaf_attr a;
         if (!sheaf_item_at(item, i, &a)) return nomem(d);
         const struct map_field *f = look_up(shape, a.name, &hint);
+        if (f && d->seen) *d->seen |= bit_of(shape, f);
         if (f)
             TRY(get_field(d, f, &a.value, object));
         else if (shape->extra)
@@ -384,7 +402,7 @@ static const char *without_zeros(const char *digits)
 sheaf_rc map_decode_text(struct ctx *c, const struct map_place *place, const struct map_field *f,
                          span text, void *object)
 {
-    struct dec d = {c, place, 0};
+    struct dec d = {c, place, 0, NULL};
     span plain = template_unescape(c->arena, text);
     if (!plain.p) return err_nomem(c->err);
     sheaf_value v = sheaf_sn(plain.p, plain.n);
@@ -411,7 +429,7 @@ static bool determines(const struct map_part *part)
 }
 
 /* A projection may leave out an attribute whose value the keys tell. */
-static sheaf_rc recover(struct ctx *c, const struct map_place *place, void *object)
+static sheaf_rc recover(struct ctx *c, const struct map_place *place, uint64_t seen, void *object)
 {
     for (size_t k = 0; k < place->plan->n_templates; k++) {
         const struct map_template *t = &place->plan->templates[k];
@@ -419,7 +437,8 @@ static sheaf_rc recover(struct ctx *c, const struct map_place *place, void *obje
         for (size_t i = 0; i < t->n_parts; i++) {
             const struct map_field *f = t->parts[i].field;
             span text;
-            if (!determines(&t->parts[i]) || sheaf_item_type(place->item, f->attr) != SHEAF_NONE)
+            if (!determines(&t->parts[i]) || (bit_of(&place->plan->shape, f) & seen) ||
+                sheaf_item_type(place->item, f->attr) != SHEAF_NONE)
                 continue;
             if (!key.p) key = sheaf_item_str(place->item, t->attr);
             if (!key.p || !template_match(t, SPAN(key.p, key.n), i, &text)) break;
@@ -433,6 +452,7 @@ sheaf_rc map_decode(struct ctx *c, const struct map_plan *plan, const sheaf_item
                     void *object)
 {
     struct map_place place = {.plan = plan, .item = item};
-    TRY(get_struct(&(struct dec){c, &place, 0}, &plan->shape, item, object));
-    return recover(c, &place, object);
+    uint64_t seen = 0;
+    TRY(get_struct(&(struct dec){c, &place, 0, &seen}, &plan->shape, item, object));
+    return recover(c, &place, seen, object);
 }

@@ -289,21 +289,13 @@ static sheaf_rc member_value(const struct enc *e, const struct map_field *field,
     }
 }
 
-static sheaf_type many_type(unsigned kind)
-{
-    return kind == SHEAF_IS_STRSET    ? SHEAF_SS
-           : kind == SHEAF_IS_INTSET  ? SHEAF_NS
-           : kind == SHEAF_IS_BYTESET ? SHEAF_BS
-                                      : SHEAF_L;
-}
-
 /* A pointer and a count. No pointer: absent. An empty set: absent too, for items have none. */
 static sheaf_rc many_value(const struct enc *e, const struct map_field *field, const void *object,
                            sheaf_value *out)
 {
     const void *p = *(const void *const *)map_at(object, field);
     size_t n = *(const size_t *)((const uint8_t *)object + field->f->count_offset);
-    sheaf_type type = many_type(field->f->kind);
+    sheaf_type type = map_many_type(field->f->kind);
     if (!p && n) return map_fail(e->c, e->place, field, "the count is %zu, the pointer NULL", n);
     if (!p || (n == 0 && type != SHEAF_L)) return SHEAF_OK;
     if (field->f->kind == SHEAF_IS_MAP) return map_of_strings(e, field, p, n, out);

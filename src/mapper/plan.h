@@ -190,6 +190,14 @@ static inline const void *map_at(const void *object, const struct map_field *f)
 {
     return (const uint8_t *)object + f->f->offset;
 }
+/* What a pointer and a count are in an item; a map of strings is not among them. */
+static inline sheaf_type map_many_type(unsigned kind)
+{
+    return kind == SHEAF_IS_STRSET    ? SHEAF_SS
+           : kind == SHEAF_IS_INTSET  ? SHEAF_NS
+           : kind == SHEAF_IS_BYTESET ? SHEAF_BS
+                                      : SHEAF_L;
+}
 /* Integers of 1, 2, 4 or 8 bytes. */
 int64_t map_load_int(const void *p, size_t size);
 uint64_t map_load_uint(const void *p, size_t size);

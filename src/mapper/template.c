@@ -176,14 +176,14 @@ bool template_uses(const struct map_template *t, const struct map_field *field)
 static void put_escaped(struct buf *b, span s)
 {
     const char *p = s.p;
+    size_t begin = 0;
     for (size_t i = 0; i < s.n; i++) {
-        if (p[i] == '#')
-            buf_put(b, "%23", 3);
-        else if (p[i] == '%')
-            buf_put(b, "%25", 3);
-        else
-            buf_put_u8(b, (uint8_t)p[i]);
+        if (p[i] != '#' && p[i] != '%') continue;
+        buf_put(b, p + begin, i - begin);
+        buf_put(b, p[i] == '#' ? "%23" : "%25", 3);
+        begin = i + 1;
     }
+    buf_put(b, p + begin, s.n - begin);
 }
 
 static sheaf_rc put_number(struct ctx *c, const struct map_place *place,
