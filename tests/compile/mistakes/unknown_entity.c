@@ -9,9 +9,9 @@ size_t use(const sheaf_rows *rows)
 {
     size_t n = 0;
 #ifdef MISTAKE
-    SHEAF_ROWS_EACH(rows, invoice, o) n++;
+    SHEAF_ROWS_EACH (rows, invoice, o) n++;
 #else
-    SHEAF_ROWS_EACH(rows, order, o) n++;
+    SHEAF_ROWS_EACH (rows, order, o) n++;
 #endif
     return n;
 }
