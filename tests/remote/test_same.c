@@ -421,6 +421,48 @@ static void test_remote__is_shared_by_threads(void **state)
     sheaf_close(db);
 }
 
+/* ---- TLS ---- */
+
+static sheaf_rc list_over_tls(const char *url, const char *ca_file, sheaf_error *err)
+{
+    struct sheaf_options o = {.access_key_id = KEY_ID,
+                              .secret_access_key = SECRET,
+                              .ca_file = ca_file,
+                              .max_attempts = 1};
+    sheaf_db *db;
+    assert_ok(sheaf_open(url, &o, &db, err));
+    sheaf_rc rc = sheaf_list_tables(db, &(struct sheaf_list_tables){.error = err}, NULL);
+    sheaf_close(db);
+    return rc;
+}
+
+static void test_remote__trusts_only_known_certificates(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/sheaf-tls-XXXXXX", command[512], cert[64], key[64], url[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(cert, sizeof cert, "%s/cert.pem", folder);
+    snprintf(key, sizeof key, "%s/key.pem", folder);
+    snprintf(command, sizeof command,
+             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
+             "-subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 "
+             "-keyout %s -out %s 2>/dev/null && chmod 600 %s",
+             key, cert, key);
+    assert_int_equal(system(command), 0);
+    const char *arguments[] = {"--auth", keys_path, "--tls-cert", cert, "--tls-key", key, NULL};
+    struct sheaf_fixture tls = {.arguments = arguments};
+    sheaf_error err;
+    if (sheaf_fixture_start(&tls)) fail_msg("%s", tls.error);
+    snprintf(url, sizeof url, "https://127.0.0.1:%d", tls.port);
+    assert_ok(list_over_tls(url, cert, &err));
+    assert_rc(list_over_tls(url, NULL, &err), SHEAF_IO);
+    assert_non_null(strstr(err.message, "certificate"));
+    assert_int_equal(sheaf_fixture_stop(&tls), 0);
+    unlink(cert);
+    unlink(key);
+    rmdir(folder);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -457,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_remote__refuses_a_wrong_secret),
         cmocka_unit_test(test_remote__says_what_it_cannot_do),
         cmocka_unit_test(test_remote__is_shared_by_threads),
+        cmocka_unit_test(test_remote__trusts_only_known_certificates),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
