@@ -35,15 +35,14 @@ struct thing {
     const sheaf_item *extra;
 };
 #define ADDRESS_FIELDS(F) F(STR, city, "City")
-#define THING_FIELDS(F)                                                                            \
-    F(KEY, PK, "T#{id}")                                                                           \
-    F(STR, id)                                                                                     \
-    F(STR, any)                                                                                    \
-    F(STR, chars, "Chars") F(ULID, ulid) F(BYTES, bytes) F(INT, i8) F(INT, maybe16) F(DOUBLE, d)   \
-        F(BOOL, maybe) F(ENUM, colour, colour_names) F(TIME, at) F(TIME, maybe_at)                 \
-            F(NEST, home, address) F(NEST, work, address, "Work") F(LIST, all, n_all, address)     \
-                F(STRS, tags, n_tags) F(INTSET, sizes, n_sizes) F(MAP, pairs, n_pairs)             \
-                    F(VERSION, version) F(EXTRA, extra)
+/* clang-format off */
+#define THING_FIELDS(F) \
+    F(KEY, PK, "T#{id}") F(STR, id) F(STR, any) F(STR, chars, "Chars") F(ULID, ulid) \
+    F(BYTES, bytes) F(INT, i8) F(INT, maybe16) F(DOUBLE, d) F(BOOL, maybe) \
+    F(ENUM, colour, colour_names) F(TIME, at) F(TIME, maybe_at) F(NEST, home, address) \
+    F(NEST, work, address, "Work") F(LIST, all, n_all, address) F(STRS, tags, n_tags) \
+    F(INTSET, sizes, n_sizes) F(MAP, pairs, n_pairs) F(VERSION, version) F(EXTRA, extra)
+/* clang-format on */
 
 #ifdef CLASH
 SHEAF_SHAPE_X(address, ADDRESS_FIELDS);
