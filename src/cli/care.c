@@ -42,6 +42,12 @@ static int no_data(const char *directory)
     return cli_fail("%s is no data directory: it has no FORMAT file", directory);
 }
 
+/* A copy inside of what it copies would copy itself, or be taken for a part of the original. */
+static int refuse_inside(const char *destination, const char *directory)
+{
+    return cli_fail("%s lies inside of %s; a copy needs a place outside", destination, directory);
+}
+
 /* ---- verify ---- */
 
 static int verdict(const char *directory, sheaf_rc rc, const sheaf_error *err)
@@ -69,20 +75,6 @@ int cli_verify(int argc, char **argv)
 
 /* ---- backup ---- */
 
-/* The server may stand in another directory: its paths must not be relative to ours. */
-static bool absolute(const char *path, char out[PATH_MAX])
-{
-    char cwd[PATH_MAX];
-    if (*path == '/') return snprintf(out, PATH_MAX, "%s", path) < PATH_MAX;
-    if (!getcwd(cwd, sizeof cwd)) return false;
-    size_t n = strlen(cwd), m = strlen(path);
-    if (n + 1 + m >= PATH_MAX) return false;
-    memcpy(out, cwd, n);
-    out[n] = '/';
-    memcpy(out + n + 1, path, m + 1);
-    return true;
-}
-
 int cli_backup(int argc, char **argv)
 {
     sheaf_error err;
@@ -91,7 +83,8 @@ int cli_backup(int argc, char **argv)
     char destination[PATH_MAX];
     if (argc != 2) return usage("backup DIR DEST");
     if (!is_data_directory(argv[0])) return no_data(argv[0]);
-    if (!absolute(argv[1], destination)) return cli_fail("%s: the path is too long", argv[1]);
+    if (!cli_absolute(argv[1], destination)) return cli_fail("%s: the path is too long", argv[1]);
+    if (cli_is_inside(destination, argv[0])) return refuse_inside(argv[1], argv[0]);
     sheaf_rc rc =
         server_ask(argv[0], "/backup", destination, &is_running, cli_print_line, NULL, &err);
     if (!is_running && rc == SHEAF_OK) {
@@ -158,6 +151,7 @@ int cli_restore(int argc, char **argv)
     if (!is_data_directory(argv[0])) return no_data(argv[0]);
     if (lstat(argv[1], &st) == 0)
         return cli_fail("%s exists already; nothing is overwritten: move it away first", argv[1]);
+    if (cli_is_inside(argv[1], argv[0])) return refuse_inside(argv[1], argv[0]);
     size_t n = strlen(argv[1]);
     while (n > 1 && argv[1][n - 1] == '/') argv[1][--n] = '\0';
     if (snprintf(copy, sizeof copy, "%s.restoring", argv[1]) >= (int)sizeof copy)

@@ -7,6 +7,8 @@
 
 #include "server/server.h"
 
+#include <limits.h>
+
 enum { CLI_OK, CLI_FAILED, CLI_USAGE };
 
 /* argv: what follows the command's word. Return the exit status. */
@@ -21,6 +23,11 @@ SHEAF_NODISCARD sheaf_rc cli_open(const char *directory, const char *owner, shea
                                   sheaf_error *err);
 /* Prints a line to stdout; for server_verify and server_ask. */
 void cli_print_line(void *ctx, const char *text);
+
+/* Fails when the whole path is too long. */
+SHEAF_NODISCARD bool cli_absolute(const char *path, char out[PATH_MAX]);
+/* Whether a path, which need not exist, is a directory or lies anywhere below it. */
+SHEAF_NODISCARD bool cli_is_inside(const char *path, const char *directory);
 
 /* Copies a directory with everything in it that is a file or a directory, and syncs it. `to` must
  * not exist. Locks, sockets and what is still being written there are left out. 0, or -1 with errno

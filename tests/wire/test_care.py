@@ -125,6 +125,26 @@ class Care(Case):
         self.assertEqual(answer.returncode, 1, answer)
         self.assertFalse(os.path.exists(self.path("new")))
 
+    def test_copy_into_the_original_is_refused(self):
+        d = self.filled(1)
+        os.symlink(d, self.path("link"))
+        before = sorted(os.listdir(d))
+        for place in (d + "/x", d + "/db/x/", d + "/new/x", self.path("link/x"),
+                      self.path("missing/../d/../d/x"), d + "/db/../x"):
+            for command in ("backup", "restore"):
+                answer = run(command, d, place)
+                self.assertEqual(answer.returncode, 1, answer)
+                if "missing" not in place:  # that place does not exist: nothing is made either
+                    self.assertEqual(answer.stderr, f"sheaf: {place} lies inside of {d}; a copy "
+                                     "needs a place outside\n")
+        self.assertEqual(run("backup", ".", "x", cwd=d).returncode, 1)
+        self.assertEqual(run("restore", ".", "x", cwd=d).returncode, 1)
+        self.assertEqual(sorted(os.listdir(d)), before)
+        with Server("--data", d):
+            self.assertIn("lies inside of", run("backup", self.path("link"), d + "/x").stderr)
+            self.assertFalse(os.path.exists(d + "/x"))
+        self.assertEqual(run("backup", d, d + "x").returncode, 0)
+
     def test_restore_that_was_interrupted_says_what_to_delete(self):
         d = self.filled(1)
         os.mkdir(self.path("new.restoring"))
