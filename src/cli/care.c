@@ -23,23 +23,24 @@ static int usage(const char *how)
     return CLI_USAGE;
 }
 
-/* Opening makes a directory that is missing, so it is looked at first. */
-static bool is_data_directory(const char *directory)
+/* Opening makes a directory that is missing, so it is looked at first. CLI_OK, or says what is
+ * wrong. */
+static int look_at(const char *directory)
 {
     char path[PATH_MAX];
     int n = snprintf(path, sizeof path, "%s/FORMAT", directory);
-    return n > 0 && n < (int)sizeof path && access(path, F_OK) == 0;
+    if (n < 0 || n >= (int)sizeof path) return cli_fail("%s: the path is too long", directory);
+    if (access(path, F_OK) == 0) return CLI_OK;
+    if (errno == ENOENT || errno == ENOTDIR)
+        return cli_fail("%s is no data directory: it has no FORMAT file", directory);
+    return cli_fail("cannot look into %s: %s%s", directory, strerror(errno),
+                    errno == EACCES ? "; run it as the user the directory belongs to" : "");
 }
 
 sheaf_rc cli_open(const char *directory, const char *owner, sheaf_db **db_out, sheaf_error *err)
 {
     struct sheaf_options o = {.owner = owner, .no_background = true};
     return sheaf_open(directory, &o, db_out, err);
-}
-
-static int no_data(const char *directory)
-{
-    return cli_fail("%s is no data directory: it has no FORMAT file", directory);
 }
 
 /* A copy inside of what it copies would copy itself, or be taken for a part of the original. */
@@ -63,7 +64,7 @@ int cli_verify(int argc, char **argv)
     bool is_running;
     if (argc != 1) return usage("verify DIR");
     const char *directory = argv[0];
-    if (!is_data_directory(directory)) return no_data(directory);
+    if (look_at(directory) != CLI_OK) return CLI_FAILED;
     sheaf_rc rc = server_ask(directory, "/verify", "", &is_running, cli_print_line, NULL, &err);
     if (is_running || rc != SHEAF_OK) return verdict(directory, rc, &err);
     if (cli_open(directory, "sheaf verify", &db, &err) != SHEAF_OK)
@@ -82,7 +83,7 @@ int cli_backup(int argc, char **argv)
     bool is_running;
     char destination[PATH_MAX];
     if (argc != 2) return usage("backup DIR DEST");
-    if (!is_data_directory(argv[0])) return no_data(argv[0]);
+    if (look_at(argv[0]) != CLI_OK) return CLI_FAILED;
     if (!cli_absolute(argv[1], destination)) return cli_fail("%s: the path is too long", argv[1]);
     if (cli_is_inside(destination, argv[0])) return refuse_inside(argv[1], argv[0]);
     sheaf_rc rc =
@@ -148,7 +149,7 @@ int cli_restore(int argc, char **argv)
     char copy[PATH_MAX];
     struct stat st;
     if (argc != 2) return usage("restore BACKUP DIR");
-    if (!is_data_directory(argv[0])) return no_data(argv[0]);
+    if (look_at(argv[0]) != CLI_OK) return CLI_FAILED;
     if (lstat(argv[1], &st) == 0)
         return cli_fail("%s exists already; nothing is overwritten: move it away first", argv[1]);
     if (cli_is_inside(argv[1], argv[0])) return refuse_inside(argv[1], argv[0]);

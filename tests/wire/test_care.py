@@ -1,7 +1,9 @@
 """verify, backup and restore, of a stopped and of a running server."""
-import os, shutil, socket, stat, threading, unittest
+import contextlib, os, shutil, socket, stat, threading, unittest
 import harness
 from harness import Case, Server, run
+
+NOBODY = 65534
 
 
 def fill(server, n=20):
@@ -169,6 +171,26 @@ class Care(Case):
             self.assertIn("is no data directory", answer.stderr)
             self.assertEqual(os.listdir(self.folder), [])
         self.assertEqual(run("verify").returncode, 2)
+
+    def as_nobody(self, *args):
+        """run, as a user without rights; skips the test where that cannot be."""
+        if os.geteuid() != 0:
+            self.skipTest("only root can be somebody else")
+        try:
+            return run(*args, user=NOBODY, group=NOBODY, extra_groups=[])
+        except PermissionError:
+            self.skipTest("the executable lies where nobody else may run it")
+
+    def test_directory_of_another_user_is_not_called_missing(self):
+        d = self.filled(1)
+        os.chmod(self.folder, 0o755)
+        for running in (False, True):
+            with Server("--data", d) if running else contextlib.nullcontext():
+                for args in (["verify", d], ["backup", d, "/tmp/x"], ["restore", d, "/tmp/x"]):
+                    answer = self.as_nobody(*args)
+                    self.assertEqual(answer.returncode, 1, answer)
+                    self.assertEqual(answer.stderr, f"sheaf: cannot look into {d}: Permission "
+                                     "denied; run it as the user the directory belongs to\n")
 
     def test_socket_is_for_the_owner_and_goes_with_the_server(self):
         path = self.path("d/admin.sock")
