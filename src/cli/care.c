@@ -67,6 +67,7 @@ int cli_verify(int argc, char **argv)
     if (look_at(directory) != CLI_OK) return CLI_FAILED;
     sheaf_rc rc = server_ask(directory, "/verify", "", &is_running, cli_print_line, NULL, &err);
     if (is_running || rc != SHEAF_OK) return verdict(directory, rc, &err);
+    if (cli_become_owner(directory) != CLI_OK) return CLI_FAILED;
     if (cli_open(directory, "sheaf verify", &db, &err) != SHEAF_OK)
         return cli_fail("%s", err.message);
     rc = server_verify(db, cli_print_line, NULL, &err);
@@ -89,6 +90,7 @@ int cli_backup(int argc, char **argv)
     sheaf_rc rc =
         server_ask(argv[0], "/backup", destination, &is_running, cli_print_line, NULL, &err);
     if (!is_running && rc == SHEAF_OK) {
+        if (cli_become_owner(argv[0]) != CLI_OK) return CLI_FAILED;
         rc = cli_open(argv[0], "sheaf backup", &db, &err);
         if (rc == SHEAF_OK) {
             rc = sheaf_backup(db, destination, &err);

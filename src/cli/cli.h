@@ -29,6 +29,10 @@ SHEAF_NODISCARD bool cli_absolute(const char *path, char out[PATH_MAX]);
 /* Whether a path, which need not exist, is a directory or lies anywhere below it. */
 SHEAF_NODISCARD bool cli_is_inside(const char *path, const char *directory);
 
+/* Opening a directory writes into it. What root would write there the directory's owner could not
+ * read any more, so root becomes the owner, for the rest of the process. Others stay who they are. */
+SHEAF_NODISCARD int cli_become_owner(const char *directory);
+
 /* Copies a directory with everything in it that is a file or a directory, and syncs it. `to` must
  * not exist. Locks, sockets and what is still being written there are left out. 0, or -1 with errno
  * and the path in what[n]. */

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 extern char **environ;
 
@@ -17,13 +18,15 @@ static const struct command {
     {"verify", "DIR", "walk a data directory and report every disagreement", cli_verify,
      "Reads everything: items, index entries, streams, counters, and the engine's own checksums.\n"
      "When a server has the directory open, the server does it; otherwise this process opens it.\n"
+     "Opening writes into the directory, so root becomes the directory's owner for it.\n"
      "The exit status is 0 when everything agrees, 1 when something does not.\n\n"
      "  sheaf verify ./sheaf-data\n"},
     {"backup", "DIR DEST", "a consistent copy of a data directory, also of a running server",
      cli_backup,
-     "DEST must not exist. The copy is of one moment, takes little room while both are on one\n"
-     "file system (files that do not change are shared), and is a data directory like any "
-     "other:\n\n"
+     "DEST must not exist, lies outside of DIR, and is written by the server's user when a server\n"
+     "runs, else by you; root becomes DIR's owner for it. The copy is of one moment, takes little\n"
+     "room while both are on one file system (files that do not change are shared), and is a data\n"
+     "directory like any other:\n\n"
      "  sheaf backup ./sheaf-data /backup/monday\n"
      "  sheaf verify /backup/monday\n"
      "  sheaf serve --data /backup/monday --port 8001\n"},
@@ -110,5 +113,6 @@ int main(int argc, char **argv)
     if (!c) return unknown(argv[1]);
     for (int i = 2; i < argc; i++)
         if (is_help(argv[i]) && argv[i][0] == '-') return help(1, argv + 1);
+    umask(077); /* every command makes files, and they hold data */
     return c->run(argc - 2, argv + 2);
 }

@@ -1,6 +1,8 @@
 /* Turns the paths of a command line into answers about where they lie. */
 #include "cli/cli.h"
 
+#include <errno.h>
+#include <grp.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,4 +56,22 @@ bool cli_is_inside(const char *path, const char *directory)
         if (is_same(real, &st)) return true;
     }
     return is_same("/", &st);
+}
+
+/* For good: nothing of what follows needs root again. */
+static bool become(uid_t user, gid_t group)
+{
+    return setgroups(0, NULL) == 0 && setresgid(group, group, group) == 0 &&
+           setresuid(user, user, user) == 0;
+}
+
+int cli_become_owner(const char *directory)
+{
+    struct stat st;
+    if (stat(directory, &st) != 0)
+        return cli_fail("cannot look into %s: %s", directory, strerror(errno));
+    if (geteuid() != 0 || st.st_uid == 0 || become(st.st_uid, st.st_gid)) return CLI_OK;
+    return cli_fail("%s belongs to user %u, and root cannot become that here: %s; run it as that "
+                    "user (sudo -u '#%u' sheaf ...)",
+                    directory, (unsigned)st.st_uid, strerror(errno), (unsigned)st.st_uid);
 }

@@ -13,6 +13,16 @@ def fill(server, n=20):
         assert server.put("p", f"{i:04}", n={"N": str(i)}).status == 200
 
 
+def everything(top):
+    return [top] + [os.path.join(d, name) for d, dirs, files in os.walk(top)
+                    for name in dirs + files]
+
+
+def give(top):
+    for path in everything(top):
+        os.chown(path, NOBODY, NOBODY)
+
+
 class Care(Case):
     args = None
 
@@ -191,6 +201,30 @@ class Care(Case):
                     self.assertEqual(answer.returncode, 1, answer)
                     self.assertEqual(answer.stderr, f"sheaf: cannot look into {d}: Permission "
                                      "denied; run it as the user the directory belongs to\n")
+
+    def test_root_leaves_a_directory_to_its_owner(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can become another user")
+        d = self.filled(200)
+        os.chmod(self.folder, 0o755)
+        os.mkdir(self.path("copies"))
+        give(self.path("copies"))
+        give(d)
+        old = os.umask(0)
+        try:
+            for args in (["verify", d], ["backup", d, self.path("copies/a")]):
+                answer = run(*args)
+                self.assertEqual(answer.returncode, 0, answer)
+        finally:
+            os.umask(old)
+        for path in everything(d) + everything(self.path("copies/a")):
+            st = os.lstat(path)
+            self.assertEqual((st.st_uid, st.st_gid, st.st_mode & 0o077), (NOBODY, NOBODY, 0), path)
+        self.assertEqual(self.as_nobody("verify", d).returncode, 0)
+        os.mkdir(self.path("closed"), 0o700)
+        answer = run("backup", d, self.path("closed/a"))
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("Permission denied", answer.stderr)
 
     def test_socket_is_for_the_owner_and_goes_with_the_server(self):
         path = self.path("d/admin.sock")
