@@ -54,7 +54,11 @@ static int refuse_inside(const char *destination, const char *directory)
 static int verdict(const char *directory, sheaf_rc rc, const sheaf_error *err)
 {
     if (rc == SHEAF_OK) return CLI_OK;
-    return cli_fail("%s: %s", directory, err->message);
+    return cli_fail(
+        "%s: %s%s", directory, err->message,
+        rc == SHEAF_CORRUPT
+            ? "; keep the directory, and restore a backup into a new one: sheaf restore BACKUP NEW"
+            : "");
 }
 
 int cli_verify(int argc, char **argv)
@@ -125,7 +129,8 @@ static int check_copy(const char *copy)
         return cli_fail("the copy does not open: %s", err.message);
     sheaf_rc rc = server_verify(db, cli_print_line, NULL, &err);
     sheaf_close(db);
-    return rc == SHEAF_OK ? CLI_OK : cli_fail("the copy is not sound: %s", err.message);
+    return rc == SHEAF_OK ? CLI_OK
+                          : cli_fail("the copy is not sound, take another backup: %s", err.message);
 }
 
 static int copy_and_check(const char *backup, const char *copy, const char *directory)

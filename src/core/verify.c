@@ -28,6 +28,7 @@ sheaf_rc verify_complain(struct verify *v, const char *format, ...)
     va_end(ap);
     v->n_complaints++;
     if (!v->complain || v->complain(v->complain_ctx, text)) return SHEAF_OK;
+    v->was_stopped = true;
     return err_set(v->err, SHEAF_CORRUPT, "%s", text);
 }
 
@@ -352,9 +353,22 @@ static sheaf_rc check_all(struct verify *v)
     return check_leftovers(v);
 }
 
+/* A place that cannot be read is a complaint like any other, except that nothing behind it is looked
+ * at. */
+static sheaf_rc complain_of_end(struct verify *v)
+{
+    char why[sizeof v->err->message];
+    snprintf(why, sizeof why, "%s", v->err->message);
+    TRY(verify_complain(v, "unreadable, and what follows was not looked at: %s", why));
+    return err_set(v->err, SHEAF_CORRUPT, "%llu complaints, the last of what cannot be read",
+                   (unsigned long long)v->n_complaints);
+}
+
 sheaf_rc core_verify(struct core *core, bool (*complain)(void *ctx, const char *what), void *ctx,
                      sheaf_error *err)
 {
+    sheaf_error unasked;
+    if (!err) err = &unasked;
     struct verify v = {.core = core, .err = err, .complain = complain, .complain_ctx = ctx};
     arena_init(&v.arena, ROW_MEMORY);
     v.c = (struct ctx){&v.arena, err};
@@ -368,6 +382,7 @@ sheaf_rc core_verify(struct core *core, bool (*complain)(void *ctx, const char *
         eng_rollback(v.txn);
     }
     drops_let_go(core);
+    if (rc == SHEAF_CORRUPT && !v.was_stopped) rc = complain_of_end(&v);
     if (rc == SHEAF_OK) rc = eng_verify(core->engine, pass_on, &v, err);
     buf_deinit(&v.spaces);
     buf_deinit(&v.dropped);

@@ -21,6 +21,7 @@ struct verify {
     bool (*complain)(void *ctx, const char *what);
     void *complain_ctx;
     uint64_t n_complaints;
+    bool was_stopped;    /* by what hears the complaints */
     struct buf spaces;   /* uint64_t each: those in use */
     struct buf dropped;  /* those among them that are on their way out */
     uint64_t next_space; /* as the header says */

@@ -50,10 +50,13 @@ sheaf_rc server_verify(sheaf_db *db, server_line_fn line, void *ctx, sheaf_error
     sheaf_rc rc = sheaf_verify(db, complain, &w, err);
     if (rc != SHEAF_OK && rc != SHEAF_CORRUPT) return rc;
     sheaf_rc counted = count(db, &tables, &items, rc == SHEAF_OK ? err : NULL);
-    if (counted != SHEAF_OK) return rc == SHEAF_OK ? counted : rc;
-    snprintf(text, sizeof text, "tables %llu, items %llu, disagreements %llu",
-             (unsigned long long)tables, (unsigned long long)items,
-             (unsigned long long)w.complaints);
+    if (counted != SHEAF_OK && rc == SHEAF_OK) return counted;
+    if (counted != SHEAF_OK)
+        snprintf(text, sizeof text, "disagreements %llu", (unsigned long long)w.complaints);
+    else
+        snprintf(text, sizeof text, "tables %llu, items %llu, disagreements %llu",
+                 (unsigned long long)tables, (unsigned long long)items,
+                 (unsigned long long)w.complaints);
     line(ctx, text);
     return rc;
 }

@@ -57,6 +57,23 @@ class Care(Case):
         self.assertEqual(answer.returncode, 1, answer)
         self.assertTrue(answer.stderr.startswith("sheaf: "), answer)
 
+    def test_verify_counts_what_it_cannot_read(self):
+        d = self.filled(2000)
+        self.assertEqual(run("verify", d).returncode, 0)  # opening turned the log into a table
+        tables = [os.path.join(d, "db", f) for f in os.listdir(d + "/db") if f.endswith(".sst")]
+        with open(max(tables, key=os.path.getsize), "r+b") as f:
+            f.seek(os.path.getsize(f.name) // 3)
+            f.write(b"\xa5" * 64)
+        for running in (False, True):
+            with Server("--data", d) if running else contextlib.nullcontext():
+                answer = run("verify", d)
+            self.assertEqual(answer.returncode, 1, answer)
+            *complaints, last = answer.stdout.splitlines()
+            self.assertEqual(len(complaints), 1, answer)
+            self.assertIn("block checksum mismatch", complaints[0])
+            self.assertRegex(last, "disagreements 1$")
+            self.assertRegex(answer.stderr, "^sheaf: .*; keep the directory, and restore a backup")
+
     def test_backup_of_a_stopped_server_serves_the_same(self):
         d = self.filled()
         self.assertEqual(run("backup", d, self.path("copy")).returncode, 0)
