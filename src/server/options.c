@@ -40,7 +40,8 @@ struct place {
 static sheaf_rc refuse(const struct place *place, const struct option *o, sheaf_error *err,
                        const char *value)
 {
-    char name[80], wanted[120];
+    char name[80], wanted[120], shown[64] = "empty";
+    if (*value) snprintf(shown, sizeof shown, "'%.60s'", value);
     if (place->source == SOURCE_FILE)
         snprintf(name, sizeof name, "%s", o->name);
     else if (place->source == SOURCE_ENVIRONMENT)
@@ -58,8 +59,8 @@ static sheaf_rc refuse(const struct place *place, const struct option *o, sheaf_
                  (unsigned long long)o->least, (unsigned long long)o->most,
                  o->kind == OPTION_BYTES ? " (K, M and G may follow)" : "");
     if (place->source == SOURCE_FILE)
-        return ini_fail(place->at, "%s is '%.60s'; it takes %s", name, value, wanted);
-    return err_validation(err, "%s is '%.60s'; it takes %s", name, value, wanted);
+        return ini_fail(place->at, "%s is %s; it takes %s", name, shown, wanted);
+    return err_validation(err, "%s is %s; it takes %s", name, shown, wanted);
 }
 
 /* ---- values ---- */
@@ -105,7 +106,8 @@ static bool is_choice(const char *words, const char *text)
     return false;
 }
 
-/* The text must live as long as the options. */
+/* The text must live as long as the options. Only a default may be empty: what `--auth "$UNSET"`
+ * gives must not turn authentication off. */
 static sheaf_rc assign(struct server_options *to, const struct option *o, const char *text,
                        const struct place *place, sheaf_error *err)
 {
@@ -125,6 +127,7 @@ static sheaf_rc assign(struct server_options *to, const struct option *o, const 
         is_fine = parse_flag(text, member);
         break;
     }
+    if (!*text && place->source != SOURCE_DEFAULT) is_fine = false;
     if (!is_fine) return refuse(place, o, err, text);
     to->source[o - options] = (uint8_t)place->source;
     return SHEAF_OK;
@@ -245,7 +248,7 @@ static sheaf_rc read_environment(char *const envp[], struct server_options *out,
         char name[64];
         const char *value = environment_of(&options[i], envp, name);
         struct place place = {.source = SOURCE_ENVIRONMENT, .flag = name};
-        if (value && *value) TRY(assign(out, &options[i], value, &place, err));
+        if (value) TRY(assign(out, &options[i], value, &place, err));
     }
     return SHEAF_OK;
 }
@@ -348,7 +351,6 @@ static sheaf_rc check_data(struct server_options *o, sheaf_error *err)
 static sheaf_rc check_together(struct server_options *o, sheaf_error *err)
 {
     TRY(check_data(o, err));
-    if (!o->memory && !*o->data) return err_validation(err, "--data is empty; name a directory");
     if (!*o->tls_cert != !*o->tls_key)
         return err_validation(err, "--tls-cert and --tls-key go together; %s is missing",
                               *o->tls_cert ? "--tls-key" : "--tls-cert");

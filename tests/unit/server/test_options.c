@@ -159,6 +159,13 @@ static void test_options__a_mistake_is_named_with_what_to_do(void **state)
         {"--cache 1Q", "",
          "--cache is '1Q'; it takes a number from 1048576 to 17592186044416 (K, M and G may "
          "follow)"},
+        {"--auth= --memory", "", "--auth is empty; it takes FILE"},
+        {"--auth keys.ini --auth=", "", "--auth is empty; it takes FILE"},
+        {"--data=", "", "--data is empty; it takes DIR"},
+        {"--port=", "", "--port is empty; it takes a number from 0 to 65535"},
+        {"", "SHEAF_AUTH=", "the environment's SHEAF_AUTH is empty; it takes FILE"},
+        {"", "SHEAF_CONFIG=", "the environment's SHEAF_CONFIG is empty; it takes FILE"},
+        {"", "SHEAF_INSECURE=", "the environment's SHEAF_INSECURE is empty; it takes on or off"},
         {"--config /nonexistent/x.ini", "",
          "cannot read /nonexistent/x.ini: No such file or directory"},
         {"--host 0.0.0.0", "",
@@ -175,6 +182,19 @@ static void test_options__a_mistake_is_named_with_what_to_do(void **state)
     }
 }
 
+static void test_options__an_empty_word_is_no_value(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct server_options o;
+    sheaf_error err;
+    char *const flags[] = {"--auth", ""}, *const none[] = {NULL};
+    arena_init(&arena, 1 << 20);
+    assert_rc(options_read(&arena, 2, flags, none, &o, &err), SHEAF_VALIDATION);
+    assert_string_equal(err.message, "--auth is empty; it takes FILE");
+    arena_deinit(&arena);
+}
+
 static void test_options__a_mistake_in_the_file_is_told_with_its_line(void **state)
 {
     (void)state;
@@ -183,6 +203,7 @@ static void test_options__a_mistake_in_the_file_is_told_with_its_line(void **sta
     } rows[] = {
         {"[serve]\nport = 1\nprot = 2\n", ":3: there is no option 'prot'; did you mean 'port'?"},
         {"port = x\n", ":1: port is 'x'; it takes a number from 0 to 65535"},
+        {"[serve]\nauth =\n", ":2: auth is empty; it takes FILE"},
         {"port = 1\nport = 2\n", ":2: port was said before"},
         {"[table]\nport = 1\n",
          ":2: there is no section [table]; options stand in [serve] or before any"},
@@ -251,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_options__what_is_said_closest_decides_between_memory_and_data),
         cmocka_unit_test(test_options__dynamodb_locals_flags_work),
         cmocka_unit_test(test_options__a_mistake_is_named_with_what_to_do),
+        cmocka_unit_test(test_options__an_empty_word_is_no_value),
         cmocka_unit_test(test_options__a_mistake_in_the_file_is_told_with_its_line),
         cmocka_unit_test(
             test_options__loopback_needs_no_authentication_and_insecure_may_do_without),
