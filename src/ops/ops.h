@@ -20,6 +20,8 @@ struct op;
 
 /* By the X-Amz-Target header: "DynamoDB_20120810.GetItem". NULL: there is no such operation. */
 const struct op *op_find(span target);
+/* The name of an operation of DynamoDB that is not built, by the same header. NULL: there is none. */
+const char *op_unbuilt(span target);
 /* All operations, by name; i from 0, NULL at the end. For metrics and docs. */
 const struct op *op_at(uint32_t i);
 uint32_t op_number(const struct op *op); /* its i */

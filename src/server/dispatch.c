@@ -188,17 +188,26 @@ static void run(struct call *c, span body)
     park_add(&c->loop->park, &c->parked, c->reply.position);
 }
 
+/* AWS has no message here; one that says what is missing is worth more where AWS would not refuse. */
+static void refuse_target(struct call *c, span target)
+{
+    const char *name = op_unbuilt(target);
+    char text[100];
+    snprintf(text, sizeof text, "%s is not supported by Sheaf yet", name ? name : "");
+    read_claim(c);
+    answer_refuse(c, SHEAF_UNKNOWN_OPERATION, name ? text : NULL);
+}
+
 void dispatch_post(struct call *c)
 {
-    span body;
+    span body, target = only_header(c->x, SPAN_LIT("x-amz-target"));
     if (!take_type(c)) {
         answer_unknown(c);
         return;
     }
-    c->op = op_find(only_header(c->x, SPAN_LIT("x-amz-target")));
+    c->op = op_find(target);
     if (!c->op) {
-        read_claim(c);
-        answer_refuse(c, SHEAF_UNKNOWN_OPERATION, NULL);
+        refuse_target(c, target);
         return;
     }
     sheaf_rc rc = authenticate(c);

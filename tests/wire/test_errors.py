@@ -46,14 +46,19 @@ class Errors(Wire):
 
     def test_validation_and_unknown_operations(self):
         self.raises(VALIDATION, None, self.db.get_item, TableName=self.t, Key={})
-        for target in ("DynamoDB_20120810.Nope", "DynamoDB_20120810.SearchVectors",
-                       "DynamoDB_20120810.ExecuteStatement", "DynamoDB_20120810.CreateBackup",
-                       "DynamoDB_20111205.GetItem", "DynamoDBStreams_20120810.GetItem",
-                       "DynamoDB_20120810.GetRecords", "getitem", "DynamoDB_20120810.getitem"):
+        for target in ("DynamoDB_20120810.Nope", "DynamoDB_20111205.GetItem",
+                       "DynamoDBStreams_20120810.GetItem", "DynamoDB_20120810.GetRecords",
+                       "getitem", "DynamoDB_20120810.getitem"):
             answer = self.server.post(target, {})
             self.assertEqual(answer.status, 400, target)
             self.assertEqual(answer.json,
                              {"__type": "com.amazon.coral.service#UnknownOperationException"})
+        for name in ("SearchVectors", "ExecuteStatement", "CreateBackup", "ListBackups"):
+            answer = self.server.post(name, {})
+            self.assertEqual(answer.status, 400, name)
+            self.assertEqual(answer.json, {
+                "__type": "com.amazon.coral.service#UnknownOperationException",
+                "message": f"{name} is not supported by Sheaf yet"})
 
     def test_json_that_is_none(self):
         bad = [b"", b" ", b"x", b"{", b"}", b"[]", b"null", b"1", b'"text"', b"{}{}", b"{}x",

@@ -37,6 +37,42 @@ static void test_op_find__knows_targets_by_their_whole_name(void **state)
     assert_false(op_is_write(op_find(SPAN_LIT("DynamoDB_20120810.Query"))));
 }
 
+static void test_op_unbuilt__every_operation_of_dynamodb_is_built_or_named(void **state)
+{
+    (void)state;
+    /* All 58 under that version of the API, by name. */
+    static const char names[] =
+        "BatchExecuteStatement BatchGetItem BatchWriteItem CreateBackup CreateGlobalTable "
+        "CreateTable DeleteBackup DeleteItem DeleteResourcePolicy DeleteTable DescribeBackup "
+        "DescribeContinuousBackups DescribeContributorInsights DescribeEndpoints DescribeExport "
+        "DescribeGlobalTable DescribeGlobalTableSettings DescribeImport "
+        "DescribeKinesisStreamingDestination DescribeLimits DescribeTable "
+        "DescribeTableReplicaAutoScaling DescribeTimeToLive DisableKinesisStreamingDestination "
+        "EnableKinesisStreamingDestination ExecuteStatement ExecuteTransaction "
+        "ExportTableToPointInTime GetItem GetResourcePolicy ImportTable ListBackups "
+        "ListContributorInsights ListExports ListGlobalTables ListImports ListTables "
+        "ListTagsOfResource PutItem PutResourcePolicy Query RestoreTableFromBackup "
+        "RestoreTableToPointInTime Scan SearchVectors TagResource TransactGetItems "
+        "TransactWriteItems UntagResource UpdateContinuousBackups UpdateContributorInsights "
+        "UpdateGlobalTable UpdateGlobalTableSettings UpdateItem UpdateKinesisStreamingDestination "
+        "UpdateTable UpdateTableReplicaAutoScaling UpdateTimeToLive";
+    uint32_t n = 0;
+    for (const char *at = names; *at; at += at[0] == ' ', n++) {
+        char target[96];
+        size_t length = strcspn(at, " ");
+        snprintf(target, sizeof target, "DynamoDB_20120810.%.*s", (int)length, at);
+        const char *unbuilt = op_unbuilt(span_cstr(target));
+        assert_true((op_find(span_cstr(target)) != NULL) != (unbuilt != NULL));
+        if (unbuilt) assert_string_equal(unbuilt, target + strlen("DynamoDB_20120810."));
+        at += length;
+    }
+    assert_int_equal(n, 58);
+    static const char *const others[] = {"", "DynamoDB_20120810.", "DynamoDB_20120810.ListBackup",
+                                         "DynamoDBStreams_20120810.ListBackups", "ListBackups"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_null(op_unbuilt(span_cstr(others[i])));
+}
+
 static void test_op_refuse__answers_without_an_operation(void **state)
 {
     struct wire_test *w = *state;
@@ -439,6 +475,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_op_find__knows_targets_by_their_whole_name),
+        cmocka_unit_test(test_op_unbuilt__every_operation_of_dynamodb_is_built_or_named),
         cmocka_unit_test_setup_teardown(test_op_refuse__answers_without_an_operation, wire_setup,
                                         wire_teardown),
         cmocka_unit_test(test_errors__have_their_names_and_statuses),
