@@ -180,6 +180,7 @@ static void run(struct call *c, span body)
                            .may = may,
                            .may_ctx = c};
     op_run(s->core, &c->ctx, &q, &c->reply);
+    if (c->reply.rc == SHEAF_IO || c->reply.rc == SHEAF_UNKNOWN_OUTCOME) (void)health_has_failed(s);
     if (s->is_relaxed || park_is_durable(&c->loop->park, c->reply.position)) {
         answer_reply(c);
         return;
@@ -221,9 +222,11 @@ void dispatch_leave(void *ctx, struct parked *p, sheaf_rc rc)
 {
     (void)ctx;
     struct call *c = (struct call *)((char *)p - offsetof(struct call, parked));
-    if (rc == SHEAF_OK)
+    if (rc == SHEAF_OK) {
         answer_reply(c);
-    else
-        answer_refuse(c, SHEAF_INTERNAL,
-                      "The disk failed: whether the request took effect is not known");
+        return;
+    }
+    (void)health_has_failed(c->loop->server);
+    answer_refuse(c, SHEAF_INTERNAL,
+                  "The disk failed: whether the request took effect is not known");
 }

@@ -101,14 +101,6 @@ static bool peer_is_loopback(span peer)
            span_eq(peer, SPAN_LIT("unix"));
 }
 
-static void answer_health(struct call *c)
-{
-    struct buf b;
-    buf_init(&b, c->ctx.arena, 1024);
-    buf_printf(&b, "healthy: dynamodb.%s.amazonaws.com ", c->loop->server->options.region);
-    answer_text(c, 200, NULL, buf_span(&b));
-}
-
 static bool may_read_figures(struct call *c, const struct http_request *r)
 {
     return c->loop->server->options.metrics_open || peer_is_loopback(r->peer) ||
@@ -118,7 +110,7 @@ static bool may_read_figures(struct call *c, const struct http_request *r)
 static void answer_get(struct call *c, const struct http_request *r)
 {
     if (span_eq(r->path, SPAN_LIT("/")))
-        answer_health(c);
+        health_answer(c);
     else if (span_eq(r->path, SPAN_LIT("/metrics")) && may_read_figures(c, r))
         report_begin(c);
     else

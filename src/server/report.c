@@ -60,6 +60,8 @@ static void put_engine(struct server *s, struct buf *to)
     metrics_one(to, "sheaf_engine_commits_not_durable", "gauge",
                 "How far the disk is behind: the newest position minus the durable one.",
                 e.visible - e.durable);
+    metrics_one(to, "sheaf_engine_failed", "gauge",
+                "1: the disk failed and no more is written until a restart.", health_has_failed(s));
 }
 
 /* ---- tables ---- */
@@ -180,8 +182,13 @@ static void work(struct job *job)
     put_loops(s, &job->text);
     put_http(s, &job->text);
     put_engine(s, &job->text);
-    /* Half a report would look like tables that are gone. */
-    if (put_tables(s, &job->text) != SHEAF_OK) job->status = 503;
+    size_t n = job->text.n;
+    if (put_tables(s, &job->text) == SHEAF_OK) return;
+    /* Half a report would look like tables that are gone. That the disk is gone must be told. */
+    if (health_has_failed(s))
+        job->text.n = n;
+    else
+        job->status = 503;
 }
 
 static void done(struct job *job)

@@ -299,15 +299,18 @@ int server_main(int argc, char *const argv[], char *const envp[])
     warn(&s.options);
     pthread_mutex_init(&s.mutex, NULL);
     jobs_init(&s.jobs, s.clock);
+    bool has_failed = false;
     sheaf_rc rc = open_all(&s, &err);
     if (rc == SHEAF_OK) {
         greet(&s);
         run_until_told(&s);
         unblock_signals();
         drain(&s);
+        has_failed = health_has_failed(&s);
     }
     close_all(&s);
-    return rc == SHEAF_OK ? EXIT_OK : complain(&err, EXIT_FAILED);
+    if (rc != SHEAF_OK) return complain(&err, EXIT_FAILED);
+    return has_failed ? EXIT_FAILED : EXIT_OK;
 }
 
 void server_help(FILE *to) { options_help(to); }

@@ -30,6 +30,7 @@ struct server {
     struct jobs jobs;
     span regions[REGIONS_MAX]; /* of --auth-regions */
     uint32_t n_regions;
+    atomic_bool has_failed; /* of health.c */
 
     pthread_mutex_t mutex; /* of what follows */
     struct server_loop *loops;
@@ -95,6 +96,13 @@ void dispatch_post(struct call *c);
 bool dispatch_is_admin(struct call *c);
 /* A parked call leaves. */
 void dispatch_leave(void *ctx, struct parked *p, sheaf_rc rc);
+
+/* ---- health.c: GET / ---- */
+
+void health_answer(struct call *c);
+/* Whether the engine has given up on the disk. Asked from any thread, whenever something has failed;
+ * the first time it is so, standard error is told why. */
+bool health_has_failed(struct server *s);
 
 /* ---- report.c: GET /metrics ---- */
 

@@ -163,12 +163,44 @@ class Durability(Case):
                 self.assertTrue(answer.json["__type"].endswith("#InternalServerError"), answer)
         os.unlink(self.path("shim/fail"))  # the disk seems well again; what it dropped is not known
         self.assertEqual(s.send(put("c")).status, 500)
-        self.assertEqual(s.get("/").status, 200)
-        s.stop()
+        self.check_failed(s)
         s.start()
         self.assertIsNotNone(s.get_item("p", "old"))
         self.assertIsNone(s.get_item("p", "c"))
         self.assertEqual(s.send(put("d")).status, 200)
+
+    def check_failed(self, s):
+        """Said once and why; asked for, it is told; the end is a failure."""
+        for _ in range(2):
+            answer = s.get("/")
+            self.assertEqual((answer.status, answer.body),
+                             (503, b"unhealthy: the disk failed, restart the server\n"))
+        figures = s.get("/metrics")
+        self.assertEqual(figures.status, 200)
+        self.assertIn(b"\nsheaf_engine_failed 1\n", figures.body)
+        self.assertNotIn(b"sheaf_tables", figures.body)
+        self.assertEqual(s.stop(), 1)
+        self.assertEqual(s.last_errors.count("disk failed"), 1, s.last_errors)
+        self.assertRegex(s.last_errors, r"sheaf: .*disk failed \(IO error: .*Input/output error\)")
+
+    def test_a_disk_that_works_has_not_failed(self):
+        s = self.start()
+        self.assertIn(b"\nsheaf_engine_failed 0\n", s.get("/metrics").body)
+
+    def test_a_failing_disk_is_told_without_anybody_waiting_for_it(self):
+        """Reads and health only come after it: the writer is gone."""
+        s = self.start("--loops", "1")
+        self.hold()
+        c = s.connect()
+        c.send(put("a"))
+        self.wait_held()
+        c.close()
+        self.write("shim/fail", "")
+        os.unlink(self.path("shim/hold"))
+        end = time.monotonic() + harness.TIMEOUT
+        while s.get("/").status == 200:
+            self.assertLess(time.monotonic(), end)
+        self.check_failed(s)
 
     def test_relaxed_does_not_wait(self):
         s = self.start("--durability", "relaxed")

@@ -224,8 +224,8 @@ static void end_log(struct rocks *e)
     rocksdb_flush(e->db, how, &message);
     rocksdb_flushoptions_destroy(how);
     if (!message) return;
+    rocks_poison(e, message);
     rocksdb_free(message);
-    rocks_poison(e);
 }
 
 /* What a batch takes in the log and, with what RocksDB keeps beside each entry, in memory. */
@@ -247,7 +247,7 @@ static sheaf_rc write_batch(struct rocks_txn *t, sheaf_position position, sheaf_
     char *message = NULL;
     rocksdb_write(e->db, e->h.write, t->batch, &message);
     if (message) {
-        rocks_poison(e);
+        rocks_poison(e, message);
         (void)rocks_fail(err, message, "whether the commit was written is not known");
         if (err) err->rc = SHEAF_UNKNOWN_OUTCOME;
         return SHEAF_UNKNOWN_OUTCOME;

@@ -12,11 +12,13 @@
 
 #include <assert.h>
 #include <signal.h>
+#include <stdio.h>
 
 void rocks_sync_init(struct rocks_sync *s)
 {
     /* None of them can fail with default attributes. */
     pthread_mutex_init(&s->mutex, NULL);
+    pthread_mutex_init(&s->poison_mutex, NULL);
     pthread_cond_init(&s->moved, NULL);
     pthread_cond_init(&s->work, NULL);
 }
@@ -27,6 +29,7 @@ void rocks_sync_deinit(struct rocks_sync *s)
     mem_free(s->waiters.at);
     pthread_cond_destroy(&s->work);
     pthread_cond_destroy(&s->moved);
+    pthread_mutex_destroy(&s->poison_mutex);
     pthread_mutex_destroy(&s->mutex);
 }
 
@@ -53,9 +56,14 @@ static bool is_poisoned(const struct rocks *e)
     return atomic_load_explicit(&e->is_poisoned, memory_order_acquire);
 }
 
-void rocks_poison(struct rocks *e)
+void rocks_poison(struct rocks *e, const char *why)
 {
-    atomic_store_explicit(&e->is_poisoned, true, memory_order_release);
+    pthread_mutex_lock(&e->sync.poison_mutex);
+    if (!is_poisoned(e)) {
+        snprintf(e->poison, sizeof e->poison, "%s", why);
+        atomic_store_explicit(&e->is_poisoned, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&e->sync.poison_mutex);
 }
 
 /* A log that ends is synced beside the flushes here, so the higher one stays. */
@@ -73,8 +81,8 @@ sheaf_rc rocks_sync_log(struct rocks *e)
     char *message = NULL;
     if (!e->skips_sync) rocksdb_flush_wal(e->db, 1, &message);
     if (message) {
+        rocks_poison(e, message);
         rocksdb_free(message);
-        rocks_poison(e);
         return SHEAF_IO;
     }
     atomic_fetch_add_explicit(&e->sync.count, 1, memory_order_relaxed);
@@ -126,7 +134,7 @@ sheaf_rc rocks_sync(sheaf_engine *base, sheaf_position position, sheaf_error *er
     pthread_mutex_lock(&e->sync.mutex);
     while (durable_now(e) < position && !is_poisoned(e)) flush_or_wait(e);
     pthread_mutex_unlock(&e->sync.mutex);
-    return durable_now(e) >= position ? SHEAF_OK : rocks_refuse_poisoned(err);
+    return durable_now(e) >= position ? SHEAF_OK : rocks_refuse_poisoned(e, err);
 }
 
 /* ---- the thread of on_durable ---- */

@@ -50,10 +50,12 @@ sheaf_rc rocks_fail(sheaf_error *err, char *message, const char *what)
     return rc;
 }
 
-sheaf_rc rocks_refuse_poisoned(sheaf_error *err)
+sheaf_rc rocks_refuse_poisoned(const struct rocks *e, sheaf_error *err)
 {
-    return err_set(err, SHEAF_IO,
-                   "an earlier write to the disk failed: the engine must be closed and reopened");
+    return err_set(
+        err, SHEAF_IO,
+        "an earlier write to the disk failed (%s): the engine must be closed and reopened",
+        e->poison);
 }
 
 /* Recovery takes a damaged log record for the end of the log. It cannot know that more was

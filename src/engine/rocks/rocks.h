@@ -65,6 +65,7 @@ struct rocks_sync {
     pthread_t thread;
     struct rocks_waiters waiters;
     atomic_uint_least64_t count;
+    pthread_mutex_t poison_mutex; /* of two failures at once; nothing else is taken inside */
 };
 
 /* What opening RocksDB needs, and must be destroyed after closing it. */
@@ -103,6 +104,7 @@ struct rocks {
     struct rocks_merge merge;
     bool skips_sync; /* planted */
     atomic_bool is_poisoned;
+    char poison[200]; /* the first failure in RocksDB's words; written before is_poisoned */
 
     pthread_mutex_t commit_mutex;
     uint64_t log_bytes, log_limit; /* of RocksDB's present log; see end_log in commit.c */
@@ -141,16 +143,16 @@ uint64_t rocks_log_limit(const struct sheaf_rocks_options *o);
 /* open.c. Turns RocksDB's message into an error and frees it. */
 sheaf_rc rocks_fail(sheaf_error *err, char *message, const char *what);
 /* SHEAF_IO when an earlier write or fsync has failed. */
-sheaf_rc rocks_refuse_poisoned(sheaf_error *err);
+sheaf_rc rocks_refuse_poisoned(const struct rocks *e, sheaf_error *err);
 static inline sheaf_rc rocks_check(const struct rocks *e, sheaf_error *err)
 {
     if (!atomic_load_explicit(&e->is_poisoned, memory_order_acquire)) return SHEAF_OK;
-    return rocks_refuse_poisoned(err);
+    return rocks_refuse_poisoned(e, err);
 }
 /* From here on begin, read, commit and sync are refused; transactions that are open may still read.
  * Who waits for a position learns it when the flush under way has ended, or tries one and learns
- * it. */
-void rocks_poison(struct rocks *e);
+ * it. `why` is told to everybody who is refused. */
+void rocks_poison(struct rocks *e, const char *why);
 
 /* txn.c */
 void rocks_caps(const sheaf_engine *e, struct sheaf_engine_caps *caps_out);
