@@ -43,7 +43,7 @@ help: ## this text
 serve: ## build optimised and run the server on PORT, data in DATA; ARGS are its options
 	$(SETUP) build
 	$(call build,serve) --target sheaf
-	@exec build/serve/sheaf serve --port $(PORT) --data $(DATA) $(ARGS)
+	@exec env SHEAF_PORT='$(PORT)' SHEAF_DATA='$(DATA)' build/serve/sheaf serve $(ARGS)
 
 test: ## build with asserts on and run every test
 	$(SETUP) test

@@ -27,6 +27,23 @@ class Start(Case):
         with Server("--data", self.path("d"), "--durability", "relaxed") as s:
             self.assertIn("(rocksdb, relaxed)", s.output[0])
 
+    def make_serve(self, *variables):
+        """The recipe of `make serve`, with the executable under test, up to its screen."""
+        recipe = subprocess.run(["make", "-n", "-C", harness.ROOT, "--no-print-directory", "serve",
+                                 "PORT=0", *variables], capture_output=True, text=True, check=True)
+        command = recipe.stdout.splitlines()[-1].replace("build/serve/sheaf", harness.BINARY)
+        s = Server()
+        s.command = ["sh", "-c", command]
+        s.cwd = self.folder
+        with s:
+            return s.output[0]
+
+    def test_make_serve_lets_flags_win_over_its_variables(self):
+        self.assertIn("data in ./sheaf-data (rocksdb, durable)", self.make_serve())
+        self.assertIn("data in two words (rocksdb, relaxed)",
+                      self.make_serve("DATA=two words", "ARGS=--durability relaxed"))
+        self.assertIn("data in memory", self.make_serve("ARGS=--memory"))
+
     def test_default_directory_is_sheaf_data_here(self):
         with Server(cwd=self.folder) as s:
             self.assertIn("data in ./sheaf-data", s.output[0])
