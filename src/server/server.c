@@ -82,13 +82,27 @@ static sheaf_rc name_the_option(sheaf_rc rc, sheaf_error *err)
     return rc;
 }
 
+/* The seed is drawn here, not by the database: a failure can be repeated only if it was told. */
+static sheaf_rc read_faults(struct server *s, struct sheaf_fault **faults_out, size_t *n_out,
+                            sheaf_error *err)
+{
+    struct server_options *o = &s->options;
+    *faults_out = NULL;
+    *n_out = 0;
+    if (!*o->faults) return SHEAF_OK;
+    TRY(faults_read(&s->arena, o->faults, faults_out, n_out, err));
+    for (size_t i = 0; i < *n_out; i++) s->has_random_faults |= (*faults_out)[i].one_in != 0;
+    if (s->has_random_faults && o->seed == 0) o->seed = (uint64_t)clock_now_us(s->clock);
+    return SHEAF_OK;
+}
+
 static sheaf_rc open_database(struct server *s, sheaf_error *err)
 {
     const struct server_options *o = &s->options;
-    struct sheaf_fault *faults = NULL;
-    size_t n_faults = 0;
+    struct sheaf_fault *faults;
+    size_t n_faults;
     char owner[64];
-    if (*o->faults) TRY(faults_read(&s->arena, o->faults, &faults, &n_faults, err));
+    TRY(read_faults(s, &faults, &n_faults, err));
     snprintf(owner, sizeof owner, "sheaf serve on port %u", http_server_port(s->http));
     struct sheaf_options d = {.durability = s->is_relaxed ? SHEAF_RELAXED : SHEAF_SYNC,
                               .region = o->region,
@@ -133,6 +147,19 @@ static void format_url(const struct server *s, const char *host, char *to, size_
              host, is_v6 ? "]" : "", http_server_port(s->http));
 }
 
+/* Whoever wonders about a failure should find here that it was asked for. */
+static void name_emulation(const struct server *s)
+{
+    const struct server_options *o = &s->options;
+    if (!o->throttle && !o->gsi_lag_ms && !*o->faults) return;
+    printf("emulation on:");
+    if (o->throttle) printf("  --throttle");
+    if (o->gsi_lag_ms) printf("  --gsi-lag-ms %llu", (unsigned long long)o->gsi_lag_ms);
+    if (*o->faults) printf("  --faults %s", o->faults);
+    if (s->has_random_faults) printf("  --seed %llu", (unsigned long long)o->seed);
+    printf("\n");
+}
+
 static void greet(const struct server *s)
 {
     const struct server_options *o = &s->options;
@@ -148,6 +175,7 @@ static void greet(const struct server *s)
                        : options_is_loopback(o->host) ? "authentication off (loopback only)"
                                                       : "authentication OFF, reachable by others";
     printf("sheaf %s  listening on %s  ·  %s  ·  %s\n", SHEAF_VERSION_TEXT, listens, data, auth);
+    name_emulation(s);
     printf("try:  aws dynamodb list-tables --endpoint-url %s%s\n", url,
            s->ring ? "" : "   (any credentials and region)");
     printf("ready %s\n", url);

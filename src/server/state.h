@@ -23,6 +23,7 @@ struct server {
     struct core *core;
     sheaf_engine *engine;
     bool is_relaxed;
+    bool has_random_faults; /* options.seed is then never 0 */
     struct http_server *http, *admin;
     char *admin_path; /* of the socket; NULL: none */
     int admin_fd;     /* of its directory; -1: not needed */

@@ -21,6 +21,23 @@ class Start(Case):
             self.assertTrue(second.startswith(
                 f"try:  aws dynamodb list-tables --endpoint-url {s.url}"), second)
 
+    def test_screen_names_emulation_and_the_seed_that_was_drawn(self):
+        counted = self.write("counted", "[a]\nerror = InternalServerError\nnth = 1\n")
+        random = self.write("random", "[a]\nerror = InternalServerError\none_in = 2\n")
+        with Server("--memory") as s:
+            self.assertNotIn("emulation", "".join(s.output))
+        with Server("--memory", "--throttle", "--gsi-lag-ms", "50", "--faults", counted) as s:
+            self.assertEqual(s.output[1],
+                             f"emulation on:  --throttle  --gsi-lag-ms 50  --faults {counted}")
+
+        def fate(*seed):
+            with Server("--memory", "--faults", random, *seed) as s:
+                return s.output[1], [s.post("ListTables", {}).status for _ in range(40)]
+        said, statuses = fate()
+        self.assertRegex(said, rf"^emulation on:  --faults {random}  --seed [1-9]\d*$")
+        self.assertEqual(fate("--seed", said.split()[-1]), (said, statuses))
+        self.assertEqual(set(statuses), {200, 500})
+
     def test_screen_says_where_durable_data_is(self):
         with Server("--data", self.path("d")) as s:
             self.assertIn(f"data in {self.path('d')} (rocksdb, durable)", s.output[0])
