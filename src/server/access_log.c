@@ -1,5 +1,5 @@
 /* Turns an answered request into a line of JSON. Know before editing: when authentication is off,
- * key ids and table names are whatever a client sent, so they are escaped and cut. */
+ * key ids and table names are whatever a client sent, so they are escaped and cut, as paths are. */
 #include "server/access_log.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_BYTES_MAX = 8192, TEXT_BYTES_MAX = 256 };
+enum { LINE_BYTES_MAX = 8192 };
 
 static sheaf_rc open_file(const char *path, int *fd_out, sheaf_error *err)
 {
@@ -50,7 +50,7 @@ static void put_string(struct buf *to, span s)
 {
     const uint8_t *p = s.p;
     buf_put_u8(to, '"');
-    for (size_t i = 0; i < s.n && i < TEXT_BYTES_MAX; i++) {
+    for (size_t i = 0; i < s.n && i < ACCESS_TEXT_MAX; i++) {
         if (p[i] == '"' || p[i] == '\\')
             buf_printf(to, "\\%c", p[i]);
         else if (p[i] < 0x20 || p[i] > 0x7E)
@@ -84,6 +84,8 @@ void access_log_format(struct buf *to, const struct access_line *line)
     put_member(to, "peer", line->peer);
     put_member(to, "key", line->key_id);
     put_member(to, "operation", line->operation);
+    put_member(to, "method", line->method);
+    put_member(to, "path", line->path);
     put_member(to, "table", line->table);
     buf_printf(to, ",\"status\":%d", line->status);
     put_member(to, "exception", span_cstr(line->exception));

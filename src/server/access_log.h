@@ -20,10 +20,13 @@ SHEAF_NODISCARD sheaf_rc access_log_reopen(struct access_log *log, sheaf_error *
 void access_log_close(struct access_log *log);
 static inline bool access_log_is_on(const struct access_log *log) { return log->path != NULL; }
 
+enum { ACCESS_TEXT_MAX = 256 }; /* bytes of a text; longer ones are cut */
+
+/* What is empty is left out. A path is without its query, which may hold a signature. */
 struct access_line {
     int64_t time_us;
-    span peer, key_id, operation, table, request_id; /* empty: left out */
-    const char *exception;                           /* "": left out */
+    span peer, key_id, operation, method, path, table, request_id;
+    const char *exception;
     int status;
     uint64_t bytes_in, bytes_out, duration_ns;
 };

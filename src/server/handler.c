@@ -117,6 +117,14 @@ static void answer_get(struct call *c, const struct http_request *r)
         answer_unknown(c);
 }
 
+static void keep_for_log(struct call *c, const struct http_request *r)
+{
+    size_t n = r->path.n < ACCESS_TEXT_MAX ? r->path.n : ACCESS_TEXT_MAX;
+    c->peer = arena_dup(c->ctx.arena, r->peer);
+    c->method = arena_dup(c->ctx.arena, r->method);
+    c->path = arena_dup(c->ctx.arena, SPAN(r->path.p, n));
+}
+
 static void on_request(void *ctx, struct http_exchange *x)
 {
     struct server *s = ctx;
@@ -131,11 +139,11 @@ static void on_request(void *ctx, struct http_exchange *x)
     c->loop = l;
     c->ctx = (struct ctx){http_arena(x), &c->err};
     make_id(&l->ids, c->id);
-    if (access_log_is_on(&s->log)) c->peer = arena_dup(http_arena(x), r->peer);
+    if (access_log_is_on(&s->log)) keep_for_log(c, r);
     http_set_user(x, c);
     if (span_eq(r->method, SPAN_LIT("POST")))
         dispatch_post(c);
-    else if (span_eq(r->method, SPAN_LIT("GET")))
+    else if (span_eq(r->method, SPAN_LIT("GET")) || span_eq(r->method, SPAN_LIT("HEAD")))
         answer_get(c, r);
     else if (span_eq(r->method, SPAN_LIT("OPTIONS")))
         answer_preflight(c);
@@ -162,6 +170,8 @@ static void log_call(struct call *c, const struct http_request *r, uint64_t ns)
         .peer = c->peer,
         .key_id = c->key_id,
         .operation = c->op ? span_cstr(op_name(c->op)) : SPAN_NONE,
+        .method = c->op ? SPAN_NONE : c->method,
+        .path = c->op ? SPAN_NONE : c->path,
         .table = c->table,
         .request_id = SPAN(c->id, sizeof c->id),
         .exception = c->reply.rc == SHEAF_OK ? "" : sheaf_rc_exception(c->reply.rc),

@@ -62,8 +62,9 @@ struct call {
     struct auth_identity who;
     bool is_known;              /* who is set */
     span key_id, region, table; /* for the log; the first table that was asked about */
-    span peer;                  /* a copy: the connection may be gone when the line is written */
-    span type;                  /* Content-Type of the answer */
+    /* Copies: the connection may be gone when the line is written. */
+    span peer, method, path;
+    span type; /* Content-Type of the answer */
     struct op_reply reply;
     struct parked parked;
     char id[REQUEST_ID_BYTES];

@@ -24,6 +24,15 @@ class Front(Case):
         self.assertEqual(answer.headers["x-amz-crc32"], "3128867991")
         self.check_common(answer)
 
+    def test_head_is_get_without_its_body(self):
+        for path, status in ("/", 200), ("/nothing", 404):
+            with self.server.connect() as c:
+                c.send(request_bytes(method="HEAD", path=path) + request_bytes(method="GET"))
+                head, get = c.read_answer(to_head=True), c.read_answer()
+                self.assertEqual((head.status, get.status), (status, 200))
+                self.assertEqual(head.headers["content-length"],
+                                 self.server.get(path).headers["content-length"])
+
     def test_what_is_no_request_of_the_service_gets_404(self):
         for method, path, body, headers in [
                 ("PUT", "/", b"", {}), ("DELETE", "/", b"", {}), ("OPTIONS", "/", b"", {}),

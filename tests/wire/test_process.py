@@ -463,9 +463,13 @@ class AccessLog(Case):
             client.put_item(TableName="things", Item={"PK": {"S": "secret-value"}, "SK": {"S": "1"}})
             s.post("GetItem", {"TableName": "nosuch", "Key": {"PK": {"S": "a"}}})
             s.get("/")
+            s.get("/no\"where?X-Amz-Signature=abc")
+            s.post("ListBackups", {})
         lines = self.lines(log)
         self.assertEqual([l.get("operation") for l in lines],
-                         ["CreateTable", "PutItem", "GetItem", None])
+                         ["CreateTable", "PutItem", "GetItem", None, None, None])
+        self.assertEqual([(l.get("method"), l.get("path")) for l in lines], [(None, None)] * 3 + [
+            ("GET", "/"), ("GET", "/no\"where"), ("POST", "/")])
         put, get = lines[1:3]
         self.assertEqual((put["key"], put["table"], put["status"]), ("AKIDLOG", "things", 200))
         self.assertEqual((get["exception"], get["status"]), ("ResourceNotFoundException", 400))

@@ -50,6 +50,12 @@ static void test_access_log__what_a_client_sent_is_escaped_and_cut(void **state)
     hostile.key_id = SPAN(long_name, sizeof long_name);
     access_log_format(&b, &hostile);
     assert_true(b.n < 400);
+    buf_clear(&b);
+    struct access_line other = {
+        .exception = "", .method = SPAN_LIT("GET"), .path = SPAN_LIT("/a\"b")};
+    access_log_format(&b, &other);
+    buf_put_u8(&b, 0);
+    assert_non_null(strstr((char *)b.p, ",\"method\":\"GET\",\"path\":\"/a\\\"b\","));
     buf_deinit(&b);
 }
 
