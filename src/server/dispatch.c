@@ -36,24 +36,13 @@ static span credential_of(span authorization)
     return SPAN(at, n);
 }
 
-/* It becomes part of ARNs, so it has to look like one. */
-static bool is_region(span s)
-{
-    const char *p = s.p;
-    if (s.n == 0 || s.n > 32) return false;
-    for (size_t i = 0; i < s.n; i++)
-        if (!(p[i] == '-' || (p[i] >= 'a' && p[i] <= 'z') || (p[i] >= '0' && p[i] <= '9')))
-            return false;
-    return true;
-}
-
 /* As the request claims, proved or not: for ARNs and the log. */
 static void read_claim(struct call *c)
 {
     span credential = credential_of(http_header(c->x, SPAN_LIT("authorization")));
     span region = scope_part(credential, 2);
     c->key_id = scope_part(credential, 0);
-    c->region = is_region(region) ? region : span_cstr(c->loop->server->options.region);
+    c->region = options_is_region(region) ? region : span_cstr(c->loop->server->options.region);
 }
 
 /* The ring as of the last reload. The lock is taken when it has changed only. */

@@ -1,6 +1,7 @@
 /* Turns an ini file into a schedule of failures. */
 #include "server/faults.h"
 
+#include "ops/ops.h"
 #include "server/ini.h"
 
 #include <errno.h>
@@ -51,6 +52,16 @@ static sheaf_rc set_text(struct reader *r, const struct ini_at *at, const char *
     return SHEAF_OK;
 }
 
+/* A rule for a name that no request has would wait for ever. */
+static sheaf_rc set_operation(struct reader *r, const struct ini_at *at, const char *value,
+                              struct sheaf_fault *f)
+{
+    const struct op *op;
+    for (uint32_t i = 0; (op = op_at(i)); i++)
+        if (strcmp(op_name(op), value) == 0) return set_text(r, at, &f->operation, value);
+    return ini_fail(at, "operation is '%.60s'; it takes the name of one, such as PutItem", value);
+}
+
 static sheaf_rc set_number(const struct ini_at *at, const char *name, const char *value,
                            uint64_t most, uint64_t *out)
 {
@@ -92,7 +103,7 @@ static sheaf_rc take(void *ctx, const struct ini_at *at, const char *section, co
         TRY(begin_section(r, at, section));
     r->last = *at;
     struct sheaf_fault *f = &r->faults[r->n - 1];
-    if (strcmp(name, "operation") == 0) return set_text(r, at, &f->operation, value);
+    if (strcmp(name, "operation") == 0) return set_operation(r, at, value, f);
     if (strcmp(name, "table") == 0) return set_text(r, at, &f->table, value);
     if (strcmp(name, "error") == 0) return set_error(at, value, f);
     if (strcmp(name, "nth") == 0) return set_number(at, name, value, UINT64_MAX, &f->nth);

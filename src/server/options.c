@@ -336,6 +336,16 @@ bool options_is_loopback(const char *host)
            strcmp(host, "localhost") == 0;
 }
 
+bool options_is_region(span text)
+{
+    const char *p = text.p;
+    if (text.n == 0 || text.n > 32) return false;
+    for (size_t i = 0; i < text.n; i++)
+        if (!(p[i] == '-' || (p[i] >= 'a' && p[i] <= 'z') || (p[i] >= '0' && p[i] <= '9')))
+            return false;
+    return true;
+}
+
 /* Of --data and --memory the one that was said closer to the user counts. */
 static sheaf_rc check_data(struct server_options *o, sheaf_error *err)
 {
@@ -351,6 +361,11 @@ static sheaf_rc check_data(struct server_options *o, sheaf_error *err)
 static sheaf_rc check_together(struct server_options *o, sheaf_error *err)
 {
     TRY(check_data(o, err));
+    if (!options_is_region(span_cstr(o->region)))
+        return err_validation(err,
+                              "--region is '%.60s'; a region is up to 32 of a-z, 0-9 and -, such "
+                              "as eu-west-1",
+                              o->region);
     if (!*o->tls_cert != !*o->tls_key)
         return err_validation(err, "--tls-cert and --tls-key go together; %s is missing",
                               *o->tls_cert ? "--tls-key" : "--tls-cert");

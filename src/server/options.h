@@ -113,6 +113,9 @@ SHEAF_NODISCARD sheaf_rc options_read(struct arena *arena, int argc, char *const
 /* Whether nobody but this machine can reach the address: 127.0.0.0/8, ::1, localhost. */
 bool options_is_loopback(const char *host);
 
+/* Whether it may stand for a region in ARNs: [a-z0-9-]{1,32}. */
+bool options_is_region(span text);
+
 /* `sheaf help serve`. */
 void options_help(FILE *to);
 

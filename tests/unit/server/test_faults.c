@@ -55,6 +55,10 @@ static void test_faults_read__a_mistake_is_told_with_its_line(void **state)
         {"error = InternalServerError\n", ":1: a fault begins with a [name]"},
         {"[a]\nerror = Oops\n", ":2: error is 'Oops'; it takes TransactionConflictException, "
                                 "ProvisionedThroughputExceededException or InternalServerError"},
+        {"[a]\noperation = PutItems\n",
+         ":2: operation is 'PutItems'; it takes the name of one, such as PutItem"},
+        {"[a]\noperation = ExecuteStatement\n",
+         ":2: operation is 'ExecuteStatement'; it takes the name of one, such as PutItem"},
         {"[a]\nnth = 1\n", ":2: [a] has no error"},
         {"[a]\nerror = InternalServerError\n[b]\nerror = InternalServerError\nnth = 1\n",
          ":2: [a] never fails: give it nth, every or one_in"},

@@ -166,6 +166,11 @@ static void test_options__a_mistake_is_named_with_what_to_do(void **state)
         {"", "SHEAF_AUTH=", "the environment's SHEAF_AUTH is empty; it takes FILE"},
         {"", "SHEAF_CONFIG=", "the environment's SHEAF_CONFIG is empty; it takes FILE"},
         {"", "SHEAF_INSECURE=", "the environment's SHEAF_INSECURE is empty; it takes on or off"},
+        {"--region EU", "",
+         "--region is 'EU'; a region is up to 32 of a-z, 0-9 and -, such as eu-west-1"},
+        {"", "SHEAF_REGION=abcdefghijklmnopqrstuvwxyz-1234567",
+         "--region is 'abcdefghijklmnopqrstuvwxyz-1234567'; a region is up to 32 of a-z, 0-9 and "
+         "-, such as eu-west-1"},
         {"--config /nonexistent/x.ini", "",
          "cannot read /nonexistent/x.ini: No such file or directory"},
         {"--host 0.0.0.0", "",
