@@ -426,28 +426,35 @@ int main(int argc, char **argv)
 {
     struct bench_options o = {0};
     const char *growth = NULL;
-    bool is_ttl = false;
-    static const struct option options[] = {
-        {"quick", no_argument, NULL, 'q'},        {"items", required_argument, NULL, 'n'},
-        {"growth", required_argument, NULL, 'g'}, {"ttl", no_argument, NULL, 't'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+    bool is_ttl = false, is_resident = false;
+    static const struct option options[] = {{"quick", no_argument, NULL, 'q'},
+                                            {"items", required_argument, NULL, 'n'},
+                                            {"growth", required_argument, NULL, 'g'},
+                                            {"ttl", no_argument, NULL, 't'},
+                                            {"resident", no_argument, NULL, 'r'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'q') o.is_quick = true;
         if (c == 'n') o.n_items = strtoull(optarg, NULL, 10);
         if (c == 'g') growth = optarg;
         if (c == 't') is_ttl = true;
+        if (c == 'r') is_resident = true;
         if (c == 'h' || c == '?') {
-            fputs("usage: bench_embedded [--quick] [--items N] [--growth mem|rocks | --ttl]\n"
+            fputs("usage: bench_embedded [--quick] [--items N] [--growth mem|rocks | --ttl | "
+                  "--resident]\n"
                   "  CPU nanoseconds per operation of the embedded API, beside raw RocksDB calls "
                   "on the same data;\n"
                   "  with --growth, at 100,000 items and at N (10,000,000), without raw calls;\n"
-                  "  with --ttl, how many of N (500,000) items expire in a second\n",
+                  "  with --ttl, how many of N (500,000) items expire in a second;\n"
+                  "  with --resident, memory of N (500,000) items of one kilobyte on mem\n",
                   c == 'h' ? stdout : stderr);
             return c == 'h' ? 0 : 2;
         }
     }
     if (growth) return run_growth(&o, growth);
     if (is_ttl) return run_ttl(&o);
+    if (is_resident) return run_resident(&o);
     if (!o.n_items) o.n_items = o.is_quick ? 20000 : 1000000;
     o.n_items -= o.n_items % PER;
     run_with(&o, false);

@@ -56,5 +56,7 @@ void remove_directory(const char *directory);
 int run_growth(const struct bench_options *o, const char *engine);
 /* bench_embedded --ttl; the program's exit code. */
 int run_ttl(const struct bench_options *o);
+/* bench_embedded --resident; the program's exit code. */
+int run_resident(const struct bench_options *o);
 
 #endif
