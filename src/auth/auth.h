@@ -91,12 +91,6 @@ SHEAF_NODISCARD sheaf_rc sig_verify(struct ctx *c, const struct sig_gate *gate,
  * ARN. */
 bool auth_may(const struct auth_identity *who, bool is_write, span table);
 
-/* Whether the identity may see a table's name in a list. */
-static inline bool auth_may_see(const struct auth_identity *who, span table)
-{
-    return auth_may(who, false, table);
-}
-
 /* The error of a refused auth_may, in AWS's words. `action` is the operation: "PutItem". */
 sheaf_rc auth_denied(sheaf_error *err, const struct auth_identity *who, span action, span region,
                      span table);

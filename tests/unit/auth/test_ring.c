@@ -63,7 +63,6 @@ static void test_auth_may__holds_tables_and_access(void **state)
         if (auth_may(&who, false, table) != rows[i].may_read ||
             auth_may(&who, true, table) != rows[i].may_write)
             fail_msg("row %zu", i);
-        assert_int_equal(auth_may_see(&who, table), rows[i].may_read);
     }
     auth_ring_unref(ring);
 }
